@@ -16,7 +16,7 @@ from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.core.isolation import ChildProcess
-    from symbcast.linting.sources import LintConfig, SourceFile, SourceFunction
+    from symbcast.linting import sources
 
 _CHILD: pytest.StashKey[Any] = pytest.StashKey()
 
@@ -46,13 +46,12 @@ class AnnotatedFile(pytest.File):
 
     def collect(self) -> Iterator[AnnotatedFunction]:
         """Yield an item for each function. Raises `CollectError` if the file cannot be imported."""
-        from symbcast.linting.running import shaped_functions
-        from symbcast.linting.sources import read_config, read_source
+        from symbcast.linting import running, sources
 
         try:
-            options = read_config(self.config.rootpath)
-            source = read_source(str(self.path))
-            functions = shaped_functions(self._child(), source, options) if source.functions else []
+            options = sources.read_config(self.config.rootpath)
+            source = sources.read_source(str(self.path))
+            functions = running.shaped_functions(self._child(), source, options) if source.functions else []
         except (SymbcastError, SyntaxError, ValueError, ImportError) as error:
             raise self.CollectError(str(error)) from None
         for function in functions:
@@ -62,10 +61,9 @@ class AnnotatedFile(pytest.File):
 
     def _child(self) -> ChildProcess:
         if _CHILD not in self.config.stash:
-            from symbcast.core.isolation import ChildProcess
-            from symbcast.linting.running import prepare_child
+            from symbcast.linting import running
 
-            self.config.stash[_CHILD] = ChildProcess(prepare_child)
+            self.config.stash[_CHILD] = running.new_process()
         child: ChildProcess = self.config.stash[_CHILD]
         return child
 
@@ -78,7 +76,11 @@ class AnnotatedFunction(pytest.Item):
     """A function with shape annotations: it passes if nothing is wrong, and is skipped if nothing is known."""
 
     def __init__(
-        self, *, target: tuple[SourceFile, SourceFunction, LintConfig], child: ChildProcess, **kwargs: Any
+        self,
+        *,
+        target: tuple[sources.SourceFile, sources.SourceFunction, sources.LintConfig],
+        child: ChildProcess,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._source, self._function, self._options = target
@@ -86,9 +88,9 @@ class AnnotatedFunction(pytest.Item):
 
     def runtest(self) -> None:
         """Trace the function in a child process. Raises `BrokenAnnotation`."""
-        from symbcast.linting.running import check_one_function
+        from symbcast.linting import running
 
-        checked = check_one_function(self._child, self._source, self._function, self._options)
+        checked = running.check_one_function(self._child, self._source, self._function, self._options)
         if checked is None or checked.status in ("unknown", "skipped"):
             pytest.skip("" if checked is None else checked.reason)
         if checked.findings:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from symbcast.arrays.arguments import ArrayArgument, BuiltArgument, SizeArgument
@@ -14,21 +13,7 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of,
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.shapes import Shape, shape
 from symbcast.errors import SymbcastError
-from symbcast.linting.annotations import (
-    AnnotatedAxis,
-    ArraySpec,
-    ObjectSpec,
-    SizeSpec,
-    Spec,
-    TreeSpec,
-    TupleSpec,
-    UnionSpec,
-    UnknownSpec,
-    ValueSpec,
-    arrays_in,
-    name_for,
-    spec_text,
-)
+from symbcast.linting import specs
 
 # The arguments that annotations allow: symbolic arrays and sizes, in each form.
 #
@@ -48,7 +33,7 @@ class NoArgumentError(Exception):
     """No argument can be made from an annotation; the text says for which parameter, and why."""
 
 
-@dataclass
+@dataclasses.dataclass
 class ArgumentForm:
     """One form of a function's arguments.
 
@@ -63,14 +48,14 @@ class ArgumentForm:
         chosen: The alternative of each union, as text, by where it stands.
     """
 
-    arguments: dict[str, Any] = field(default_factory=dict)
-    sizes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    ranks: dict[str, int] = field(default_factory=dict)
-    samples: list[str] = field(default_factory=list)
-    integers: set[str] = field(default_factory=set)
-    written: dict[str, str] = field(default_factory=dict)
-    dots: set[str] = field(default_factory=set)
-    chosen: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
+    sizes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    ranks: dict[str, int] = dataclasses.field(default_factory=dict)
+    samples: list[str] = dataclasses.field(default_factory=list)
+    integers: set[str] = dataclasses.field(default_factory=set)
+    written: dict[str, str] = dataclasses.field(default_factory=dict)
+    dots: set[str] = dataclasses.field(default_factory=set)
+    chosen: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -80,7 +65,7 @@ class ArgumentForm:
 
 
 def forms_of(
-    specs: Mapping[str, Spec], dtypes: Callable[[str], Any], numbers: Mapping[str, int] | None = None
+    parameters: Mapping[str, specs.Spec], dtypes: Callable[[str], Any], numbers: Mapping[str, int] | None = None
 ) -> tuple[list[ArgumentForm], list[str]]:
     """Return the forms of the arguments of a function, and in words what they leave out; nothing if they are all.
 
@@ -89,14 +74,14 @@ def forms_of(
     Raises `NoArgumentError` if no argument can be made.
     """
     first = _ArgumentMaker({}, dtypes, numbers or {})
-    forms = [first.form(specs)]
+    forms = [first.form(parameters)]
     count = 1
     for key, options in first.options.items():
         count *= options
         for option in range(1, options):
             if len(forms) < MAX_FORMS:
                 try:
-                    forms.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(specs))
+                    forms.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(parameters))
                 except NoArgumentError:
                     forms[0].samples.append(key)
     return forms, list(_left_out(forms, count))
@@ -127,52 +112,62 @@ class _ArgumentMaker:
         self._prefix = ""
         self._axes: set[str] = set()
 
-    def form(self, specs: Mapping[str, Spec]) -> ArgumentForm:
-        self._axes = {a.text for s in specs.values() for array in arrays_in(s) for a in array.axes if a.kind == "name"}
+    def form(self, parameters: Mapping[str, specs.Spec]) -> ArgumentForm:
+        self._axes = {
+            a.text for s in parameters.values() for array in specs.arrays_in(s) for a in array.axes if a.kind == "name"
+        }
         # Expressions of axes may mention integers and objects, which therefore come first.
-        for name, spec in sorted(specs.items(), key=lambda item: not isinstance(item[1], (SizeSpec, ObjectSpec))):
+        for name, spec in sorted(
+            parameters.items(), key=lambda item: not isinstance(item[1], (specs.SizeSpec, specs.ObjectSpec))
+        ):
             self._form.arguments[name] = self._argument(spec, name)
-        self._form.arguments = {name: self._form.arguments[name] for name in specs}
+        self._form.arguments = {name: self._form.arguments[name] for name in parameters}
         return self._form
 
     def _option(self, key: str, count: int) -> int:
         self.options[key] = max(count, self.options.get(key, 1))
         return self.chosen.get(key, 0)
 
-    def _argument(self, spec: Spec, place: str) -> Any:
+    def _argument(self, spec: specs.Spec, place: str) -> Any:
         match spec:
-            case ArraySpec():
+            case specs.ArraySpec():
                 return ArrayArgument(", ".join(self._dims(spec, place)), self.dtypes(spec.dtype))
-            case SizeSpec():
+            case specs.SizeSpec():
                 return SizeArgument(self._integer(place))
-            case ValueSpec(values, is_sample):
+            case specs.ValueSpec(values, is_sample):
                 if is_sample:
                     self._form.samples.append(place)
                 return values[self._option(place, len(values))]
-            case UnionSpec(parts):
-                known = [p for p in parts if not isinstance(p, UnknownSpec)]
+            case specs.UnionSpec(parts):
+                known = [p for p in parts if not isinstance(p, specs.UnknownSpec)]
                 if not known:
-                    raise NoArgumentError(f"{place}: {parts[0].text if isinstance(parts[0], UnknownSpec) else place}")
+                    raise NoArgumentError(
+                        f"{place}: {parts[0].text if isinstance(parts[0], specs.UnknownSpec) else place}"
+                    )
                 if len(known) < len(parts):
                     self._form.samples.append(place)
                 # Arrays come first: the first form is traced together with the first forms of all other arguments.
-                known.sort(key=lambda p: not isinstance(p, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec)))
+                known.sort(
+                    key=lambda p: (
+                        not isinstance(p, (specs.ArraySpec, specs.TreeSpec, specs.TupleSpec, specs.ObjectSpec))
+                    )
+                )
                 one = known[self._option(f"{place}, kind", len(known))]
                 if len(known) > 1:
-                    self._form.chosen[place] = spec_text(one)
+                    self._form.chosen[place] = specs.spec_text(one)
                 return self._argument(one, place)
-            case TupleSpec():
+            case specs.TupleSpec():
                 return self._sequence(spec, place)
-            case TreeSpec(leaf):
+            case specs.TreeSpec(leaf):
                 self._form.samples.append(place)
                 if self._option("a tree", 2):
                     return {f"leaf_{n}": self._argument(leaf, f"{place}[{n}]") for n in range(2)}
                 return self._argument(leaf, place)
-            case ObjectSpec():
+            case specs.ObjectSpec():
                 return self._object(spec, place)
         raise NoArgumentError(f"{place}: {spec.text}")
 
-    def _object(self, spec: ObjectSpec, place: str) -> BuiltArgument:
+    def _object(self, spec: specs.ObjectSpec, place: str) -> BuiltArgument:
         if spec.is_constructed:
             self._form.samples.append(f"{place} (a {spec.name})")
         return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
@@ -181,13 +176,13 @@ class _ArgumentMaker:
         """Return the name of an integer; a field that is called like an axis is the size of that axis."""
         field = place.rpartition(".")[2]
         if "." in place and field in self._axes:
-            text = self._form.written[place] = name_for(field)
+            text = self._form.written[place] = specs.name_for(field)
             return text
-        text = self._form.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
+        text = self._form.written[place] = specs.name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
         self._form.integers.add(text)
         return text
 
-    def _sequence(self, spec: TupleSpec, place: str) -> Any:
+    def _sequence(self, spec: specs.TupleSpec, place: str) -> Any:
         if spec.rest is None:
             return tuple(self._argument(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
         self._form.samples.append(place)
@@ -196,7 +191,7 @@ class _ArgumentMaker:
 
     # Axes.
 
-    def _dims(self, spec: ArraySpec, place: str) -> Iterator[str]:
+    def _dims(self, spec: specs.ArraySpec, place: str) -> Iterator[str]:
         for number, axis in enumerate(spec.axes):
             if axis.is_many:
                 yield from self._many(axis, place)
@@ -211,15 +206,15 @@ class _ArgumentMaker:
             else:
                 yield self._name(axis, place)
 
-    def _name(self, axis: AnnotatedAxis, place: str) -> str:
+    def _name(self, axis: specs.AnnotatedAxis, place: str) -> str:
         if axis.text in self.numbers:
             return str(self.numbers[axis.text])
         leaf = re.search(r"\[(\d+)\]$", place) if axis.is_of_leaf else None
-        text = name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
+        text = specs.name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
         self._form.sizes.setdefault(axis.text, (text,))
         return text
 
-    def _many(self, axis: AnnotatedAxis, place: str) -> Iterator[str]:
+    def _many(self, axis: specs.AnnotatedAxis, place: str) -> Iterator[str]:
         key = "..." if axis.kind == "any" else f"*{axis.text}"
         ranks = _ANY_MANY if axis.kind == "any" else _MANY
         rank = self._form.ranks[key] = ranks[self._option(key, len(ranks))]
@@ -228,7 +223,7 @@ class _ArgumentMaker:
             self._form.dots.update(dots)
             yield from dots
             return
-        names = tuple(name_for(f"{axis.text}_{n}") for n in range(rank))
+        names = tuple(specs.name_for(f"{axis.text}_{n}") for n in range(rank))
         self._form.sizes[f"*{axis.text}"] = names
         if axis.can_stretch and rank:
             option = self._option(f"{place}, {axis}", 3)
@@ -237,7 +232,7 @@ class _ArgumentMaker:
 
     def _new(self, name: str) -> str:
         self._fresh += 1
-        return name_for(f"{name}_{self._fresh}")
+        return specs.name_for(f"{name}_{self._fresh}")
 
     def _term(self, text: str) -> str:
         size = term_text(text, self._form)
@@ -252,7 +247,9 @@ def term_text(text: str, form: ArgumentForm) -> str | None:
     ``{self.n}`` is the size of that name, or the value of the argument.
     """
     substituted = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
-    substituted = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], substituted)
+    substituted = re.sub(
+        r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (specs.name_for(part[0]),))[0], substituted
+    )
     # The second axis makes text that holds several axes, or none, differ from one size.
     try:
         return substituted if "None" not in substituted and len(shape(f"{substituted}, 1").dims) == 2 else None
@@ -306,36 +303,36 @@ class SizesOfAxes:
         return replace_symbols(dim, sizes) if len(sizes) == len(known) else None
 
 
-def possible_terms(spec: Spec, sizes: SizesOfAxes) -> Formula:
+def possible_terms(spec: specs.Spec, sizes: SizesOfAxes) -> Formula:
     """Return the condition under which no axis of an annotation is negative, such as ``n-2``."""
-    terms = (sizes.term(a.text) for array in arrays_in(spec) for a in array.axes if a.kind == "term")
+    terms = (sizes.term(a.text) for array in specs.arrays_in(spec) for a in array.axes if a.kind == "term")
     return all_of(at_most(0, term) for term in terms if term is not None)
 
 
-def promise_condition(value: Any, spec: Spec, sizes: SizesOfAxes) -> Formula:
+def promise_condition(value: Any, spec: specs.Spec, sizes: SizesOfAxes) -> Formula:
     """Return the condition under which a traced result has the shapes that an annotation promises.
 
     Arrays in the result are shapes, or anything with a ``shape``; parts of annotations that say nothing hold always.
     """
     match spec:
-        case ArraySpec():
+        case specs.ArraySpec():
             dims = dims_in(value)
             return FALSE if dims is None else _axes(dims, spec, sizes)
-        case UnionSpec(parts):
+        case specs.UnionSpec(parts):
             return _one_of(value, parts, sizes)
-        case TupleSpec(parts, rest):
+        case specs.TupleSpec(parts, rest):
             if not _is_sequence(value):
                 return FALSE
-            specs = [rest] * len(value) if rest is not None else list(parts)
-            if len(specs) != len(value):
+            items = [rest] * len(value) if rest is not None else list(parts)
+            if len(items) != len(value):
                 return FALSE
-            return all_of(promise_condition(v, s, sizes) for v, s in zip(value, specs, strict=True) if s is not None)
-        case TreeSpec(leaf):
+            return all_of(promise_condition(v, s, sizes) for v, s in zip(value, items, strict=True) if s is not None)
+        case specs.TreeSpec(leaf):
             return all_of(_of_leaf(v, leaf, sizes, n) for n, v in enumerate(leaves(value)))
-        case ObjectSpec(fields=fields):
+        case specs.ObjectSpec(fields=fields):
             values = value if isinstance(value, Mapping) else {n: getattr(value, n, None) for n in fields}
             return all_of(
-                promise_condition(values.get(n), s, sizes) for n, s in fields.items() if isinstance(s, ArraySpec)
+                promise_condition(values.get(n), s, sizes) for n, s in fields.items() if isinstance(s, specs.ArraySpec)
             )
     return TRUE
 
@@ -371,24 +368,28 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _of_leaf(value: Any, leaf: Spec, sizes: SizesOfAxes, number: int) -> Formula:
+def _of_leaf(value: Any, leaf: specs.Spec, sizes: SizesOfAxes, number: int) -> Formula:
     """Return the condition on one leaf; sizes of its own, such as ``?n``, are those of the same leaf of arguments."""
     inner = sizes.copy()
     for name in [n for n in inner.bound if not n.startswith("*")]:
         own = sizes.at.get(f"{name}_{number}")
-        if own is not None and isinstance(leaf, ArraySpec) and any(a.is_of_leaf and a.text == name for a in leaf.axes):
+        if (
+            own is not None
+            and isinstance(leaf, specs.ArraySpec)
+            and any(a.is_of_leaf and a.text == name for a in leaf.axes)
+        ):
             inner.bound[name] = (own,)
     condition = promise_condition(value, leaf, inner)
-    known = [] if not isinstance(leaf, ArraySpec) else [a.text for a in leaf.axes if not a.is_of_leaf]
+    known = [] if not isinstance(leaf, specs.ArraySpec) else [a.text for a in leaf.axes if not a.is_of_leaf]
     sizes.bound.update({n: d for n, d in inner.bound.items() if n.lstrip("*") in known})
     return condition
 
 
-def _one_of(value: Any, parts: Sequence[Spec], sizes: SizesOfAxes) -> Formula:
+def _one_of(value: Any, parts: Sequence[specs.Spec], sizes: SizesOfAxes) -> Formula:
     conditions: list[Formula] = []
     first: SizesOfAxes | None = None
     for part in parts:
-        if isinstance(part, ValueSpec):
+        if isinstance(part, specs.ValueSpec):
             is_fitting = value in part.values if value is None or isinstance(value, (bool, str)) else part.is_sample
             conditions.append(TRUE if is_fitting and (value is None or dims_in(value) in (None, ())) else FALSE)
             continue
@@ -401,7 +402,7 @@ def _one_of(value: Any, parts: Sequence[Spec], sizes: SizesOfAxes) -> Formula:
     return any_of(conditions)
 
 
-def _axes(dims: tuple[Dim, ...], spec: ArraySpec, sizes: SizesOfAxes) -> Formula:
+def _axes(dims: tuple[Dim, ...], spec: specs.ArraySpec, sizes: SizesOfAxes) -> Formula:
     many = next((n for n, a in enumerate(spec.axes) if a.is_many), None)
     if many is None:
         if len(dims) != len(spec.axes):
@@ -416,7 +417,7 @@ def _axes(dims: tuple[Dim, ...], spec: ArraySpec, sizes: SizesOfAxes) -> Formula
     return all_of([*conditions, _many(dims[many:stop], spec.axes[many], sizes)])
 
 
-def _axis(dim: Dim, axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
+def _axis(dim: Dim, axis: specs.AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
     promised: Dim | None
     if axis.kind == "any":
         return TRUE
@@ -429,7 +430,7 @@ def _axis(dim: Dim, axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
     return _is(dim, promised, axis.can_stretch)
 
 
-def _many(dims: tuple[Dim, ...], axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
+def _many(dims: tuple[Dim, ...], axis: specs.AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
     if axis.kind == "any":
         return TRUE
     bound = sizes.bound.setdefault(f"*{axis.text}", dims)

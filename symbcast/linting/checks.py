@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from collections.abc import Iterator, Mapping
@@ -24,13 +25,12 @@ from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeSyntaxError, SymbcastError
-from symbcast.linting import annotation_meaning
+from symbcast.linting import annotation_meaning, sources, specs
 from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, SizesOfAxes
-from symbcast.linting.annotations import NotMadeError, Spec, arrays_in, spec_text, split_expression
-from symbcast.linting.findings import Checked, CheckStatus, Code, Finding, declare_code
+from symbcast.linting.assigned_shapes import assigned_shapes
+from symbcast.linting.findings import AssignedShape, Checked, CheckStatus, Code, Finding, Fix, declare_code
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
 from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
-from symbcast.linting.sources import Position, SourceFunction
 from symbcast.paths.real_calls import RaisedError
 from symbcast.paths.steps import CodePlace
 
@@ -53,10 +53,11 @@ class FindingDraft:
     """A finding before it is placed in a file: its code, place, message, and the call that confirms it."""
 
     code: Code
-    place: Position
+    place: sources.Position
     message: str
     sizes: Mapping[str, int] = field(default_factory=dict)
     called: str = ""
+    fix: Fix | None = None
 
 
 @dataclass
@@ -104,7 +105,7 @@ class _AnnotationCheck:
     blamed: list[Formula] = field(default_factory=list)
 
     @property
-    def function(self) -> SourceFunction:
+    def function(self) -> sources.SourceFunction:
         return self.request.function
 
     def _is_of_small_sizes(self, formula: Formula) -> bool:
@@ -125,7 +126,7 @@ class _AnnotationCheck:
 
     def failures(self) -> None:
         """Add what fails at sizes that the annotations allow."""
-        texts: dict[tuple[str, Position], list[str]] = {}
+        texts: dict[tuple[str, sources.Position], list[str]] = {}
         for failure in self.traced.failures:
             self.findings.is_proved = False
             draft = self._failing(failure)
@@ -138,7 +139,7 @@ class _AnnotationCheck:
             if draft.code is FAILS and others and first:
                 whole = " and ".join(f"({t})" if " or " in t else t for t in (first, *others))
                 message = draft.message.replace(f"only if {first}:", f"only if {whole}:", 1)
-                self.findings.drafts[number] = replace(draft, message=message)
+                self.findings.drafts[number] = replace(draft, message=message, fix=None)
 
     def _failing(self, failure: TraceFailure) -> FindingDraft | None:
         if failure.at is None or self._is_intended(failure):
@@ -172,7 +173,19 @@ class _AnnotationCheck:
         else:
             code, message = FAILS, f"{name} works only if {failure.text}: {where}"
         self.blamed.append(failure.formula)
-        return FindingDraft(code, self._place(failure.place), message, dict(failure.at), called)
+        fix = self._one_name(failure.formula)
+        return FindingDraft(code, self._place(failure.place), message, dict(failure.at), called, fix)
+
+    def _one_name(self, formula: Formula) -> Fix | None:
+        """Return the edits that give two axes one name, if a requirement holds where these are equal."""
+        ways = formula.parts if isinstance(formula, AnyOf) else (formula,)
+        (first, second), *_ = [*(e for w in ways if (e := _equal_names(w, self.traced.names))), ("", "")]
+        texts = [(t, p) for t, p in self.function.texts if second in re.findall(r"\w+", t)]
+        of_second = {a.text for a in self.signature.arrays if second in [axis.text for axis in a.axes]}
+        edits = [sources.edit_of_text(self.request.path, p, t, re.sub(rf"\b{second}\b", first, t)) for t, p in texts]
+        if not second or not of_second <= {t for t, _ in texts} or not all(edits):
+            return None
+        return Fix(f"Name {second} {first}", tuple(e for e in edits if e))
 
     def _larger(self) -> Iterator[dict[str, int]]:
         """Yield sizes at which a function that works for no sizes fails too: equal ones, and different ones."""
@@ -184,12 +197,12 @@ class _AnnotationCheck:
         """Return whether the code itself raises the error."""
         return failure.place.source.startswith(("raise", "assert"))
 
-    def _place(self, place: CodePlace) -> Position:
+    def _place(self, place: CodePlace) -> sources.Position:
         """Return a line of the function, at its first character; the function's name for a line elsewhere."""
         if not self._is_inside(place):
             return self.function.place
         line = linecache.getline(place.file, place.line)
-        return Position(place.line, len(line) - len(line.lstrip()) + 1)
+        return sources.Position(place.line, len(line) - len(line.lstrip()) + 1)
 
     def _is_inside(self, place: CodePlace) -> bool:
         is_here = bool(place.line) and Path(place.file).resolve() == Path(self.request.path).resolve()
@@ -198,7 +211,7 @@ class _AnnotationCheck:
     def _refusal(self, at: Mapping[str, int]) -> str:
         """Return why a constructor refuses its arguments at some sizes; empty if it does not."""
         error = next((r.error for r in self.traced.real(at) if isinstance(r, RaisedError)), None)
-        return " ".join(str(error).split()).rstrip(": ") if isinstance(error, NotMadeError) else ""
+        return " ".join(str(error).split()).rstrip(": ") if isinstance(error, specs.NotMadeError) else ""
 
     def _raised(self, at: Mapping[str, int]) -> str | None:
         """Return the error of calls at some sizes; None if a call works, or fails because of its data."""
@@ -208,13 +221,13 @@ class _AnnotationCheck:
                 return None
             error = error or real.error
         # These errors are about the machine or an argument, not about sizes.
-        if error is None or isinstance(error, (MemoryError, RecursionError, NotMadeError)):
+        if error is None or isinstance(error, (MemoryError, RecursionError, specs.NotMadeError)):
             return None
         return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
     # Promises.
 
-    def promises(self, returns: Spec) -> None:
+    def promises(self, returns: specs.Spec) -> None:
         """Add what a function returns in another shape than promised."""
         at: dict[str, Dim] = {name: symbol for symbol, name in self.traced.names.items()}
         has_numbers = self.signature.numbers is not None
@@ -250,12 +263,14 @@ class _AnnotationCheck:
         kept = (Decision(self.traced.assumptions, [any_of([negate(way), promise])]) for way in ways)
         return any(decided.verdict is Verdict.ALWAYS for decided in kept)
 
-    def _broken(self, formula: Formula, sizes: Mapping[Symbol, int], returns: Spec, value: Any) -> FindingDraft | None:
+    def _broken(
+        self, formula: Formula, sizes: Mapping[Symbol, int], returns: specs.Spec, value: Any
+    ) -> FindingDraft | None:
         at = {name: sizes[s] for s, name in self.traced.own.items() if s in sizes}
         real = self._returned(at, returns)
         if real is None:
             return None
-        name, told_as = self.function.name, spec_text(returns)
+        name, told_as = self.function.name, specs.spec_text(returns)
         where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
         clauses = Decision(self.traced.assumptions, [formula]).clauses
         namer = Namer.of(self.traced.names)
@@ -264,13 +279,28 @@ class _AnnotationCheck:
             return FindingDraft(PROMISE, self.function.returns, message, at, real)
         if FALSE in clauses:
             message = f"{name} returns {value_text(value, namer)}, never {told_as}: {where}"
-            return FindingDraft(NEVER, self.function.returns, message, at, real)
+            return FindingDraft(NEVER, self.function.returns, message, at, real, self._as_returned(returns, value))
         text = namer.formula(all_of(clauses))
-        return FindingDraft(
-            PROMISE, self.function.returns, f"{name} returns {told_as} only if {text}: {where}", at, real
-        )
+        message = f"{name} returns {told_as} only if {text}: {where}"
+        return FindingDraft(PROMISE, self.function.returns, message, at, real, self._as_returned(returns, value))
 
-    def _returned(self, at: Mapping[str, int], returns: Spec) -> str | None:
+    def _as_returned(self, returns: specs.Spec, value: Any) -> Fix | None:
+        """Return the edit that promises the shape which a function returns at all sizes at which it works."""
+        dims = annotation_meaning.dims_in(value)
+        if dims is None or not isinstance(returns, specs.ArraySpec) or len(self.traced.cases) > 1:
+            return None
+        sizes = [Namer.of(self.traced.names).dim(d).replace(" ", "") for d in dims]
+        words = {w for size in sizes for w in re.findall(r"[^\W\d]\w*", size)}
+        if not words <= {a.text for array in self.signature.arrays for a in array.axes if a.kind == "name"}:
+            return None  # a function such as broadcast(N, M), or a size that has no name
+        for between in (" ", ", "):  # jaxtyping, symbcast
+            old, new = between.join(map(str, returns.axes)), between.join(sizes)
+            edit = sources.edit_of_text(self.request.path, self.function.returns, old, new)
+            if edit is not None:
+                return Fix(f'Write "{new}", which it returns', (edit,))
+        return None
+
+    def _returned(self, at: Mapping[str, int], returns: specs.Spec) -> str | None:
         """Return a result of a call that breaks the promise, as text; None if no call does."""
         known: dict[str, Dim] = dict(at)
         for real in self.traced.real(at):
@@ -302,7 +332,9 @@ class _AnnotationCheck:
     def _is_annotated(self, dim: Symbol, is_first: bool = False) -> bool:
         """Return whether an argument is annotated with this size and an axis of size 1, which may have to be first."""
         name = self.traced.names.get(dim)
-        annotated = [[a.text for a in spec.axes] for s in self.signature.parameters.values() for spec in arrays_in(s)]
+        annotated = [
+            [a.text for a in spec.axes] for s in self.signature.parameters.values() for spec in specs.arrays_in(s)
+        ]
         return any(name in axes and ("1" in axes[:1] if is_first else "1" in axes) for axes in annotated)
 
 
@@ -344,19 +376,19 @@ def value_text(value: Any, namer: Namer) -> str:
 # Promises of `symbcast.checked`, which are checked as annotations are.
 
 
-def check_promise(path: str, module: ModuleType, function: SourceFunction) -> Checked | None:
+def check_promise(path: str, module: ModuleType, function: sources.SourceFunction) -> Checked | None:
     """Return what was found out about the promise of a function of a module; None if it has none."""
     value: Any = getattr(module, function.name, None)
     promise = promise_of(value)
     return None if promise is None else _promise_result(path, function, value, promise)
 
 
-def has_promise(module: ModuleType, function: SourceFunction) -> bool:
+def has_promise(module: ModuleType, function: sources.SourceFunction) -> bool:
     """Return whether a function of a module has a promise."""
     return promise_of(getattr(module, function.name, None)) is not None
 
 
-def _promise_result(path: str, function: SourceFunction, value: Any, promise: Promise) -> Checked:
+def _promise_result(path: str, function: sources.SourceFunction, value: Any, promise: Promise) -> Checked:
     name, place = function.name, function.place
 
     def finding(code: Code, message: str) -> Finding:
@@ -384,15 +416,17 @@ def _promise_result(path: str, function: SourceFunction, value: Any, promise: Pr
 class FunctionToCheck:
     """A function to check: its file, its module's name, the function, and the options.
 
-    ``min_size`` is the minimum size of every name; ``strict_sizes`` and ``strict_dots`` are those of `LintConfig`.
+    ``min_size`` is the minimum size of every name; ``strict_sizes``, ``strict_dots`` and ``shapes`` are those of
+    `LintConfig`.
     """
 
     path: str
     module: str
-    function: SourceFunction
+    function: sources.SourceFunction
     min_size: int = 1
     strict_sizes: bool = False
     strict_dots: bool = False
+    shapes: bool = False
 
 
 def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | None:
@@ -423,7 +457,24 @@ def _annotated(module: ModuleType, request: FunctionToCheck) -> Checked | None:
         return None
     if divided:
         return _checked(request, "finding", "", divided)
-    return _traced(request, signature)
+    checked = _traced(request, signature)
+    return replace(checked, shapes=_shapes(request, signature)) if request.shapes and checked.forms else checked
+
+
+def _shapes(request: FunctionToCheck, signature: FunctionSignature) -> tuple[AssignedShape, ...]:
+    """Return the shapes that the variables of a function have for the first form of its arguments."""
+    library: Any = import_module(f"symbcast.linting.libraries.{signature.library}")
+    forms, _ = annotation_meaning.forms_of(signature.parameters, library.dtype, signature.numbers)
+    positional, named = _arguments(forms[0], signature)
+
+    def trace() -> Any:
+        return library.paths_of(signature.function, positional, named, request.min_size)
+
+    code = inspect.unwrap(signature.function).__code__
+    try:
+        return assigned_shapes(trace, code, request.function.assigned, library.read_value, forms[0])
+    except (SymbcastError, EffortSpentError):
+        return ()
 
 
 def has_shapes(module: ModuleType, request: FunctionToCheck) -> bool:
@@ -438,17 +489,19 @@ def has_shapes(module: ModuleType, request: FunctionToCheck) -> bool:
         return True  # the check reports it
 
 
-def finding_without_sizes(request: FunctionToCheck, code: Code, place: Position, message: str) -> Finding:
+def finding_without_sizes(request: FunctionToCheck, code: Code, place: sources.Position, message: str) -> Finding:
     """Return a finding without sizes."""
     return Finding(request.path, place.line, place.column, code.id, message, request.function.name)
 
 
 def _divided(request: FunctionToCheck) -> Iterator[Finding]:
     for text, place in request.function.texts:
-        whole = split_expression(text)
+        whole = specs.split_expression(text)
         if whole:
             message = f"spaces divide {whole!r} into {len(whole.split())} axes: write {''.join(whole.split())!r}"
-            yield finding_without_sizes(request, SPACES, place, message)
+            edit = sources.edit_of_text(request.path, place, text, text.replace(whole, "".join(whole.split())))
+            finding = finding_without_sizes(request, SPACES, place, message)
+            yield replace(finding, fix=edit and Fix(f"Write {''.join(whole.split())!r}", (edit,)))
 
 
 def _checked(
@@ -513,7 +566,7 @@ def _findings(
     What fails only for some numbers of axes of ``...`` is left out: nobody means a number by it.
     """
     ranks = {f.ranks["..."] for f in forms if "..." in f.ranks}
-    seen: set[tuple[str, Position | str]] = set()
+    seen: set[tuple[str, sources.Position | str]] = set()
     for form, draft in drafts:
         key = draft.code.id, draft.place
         alike = {f.ranks.get("...") for f, d in drafts if (d.code.id, d.place) == key}
@@ -533,11 +586,12 @@ def _findings(
             request.function.name,
             sizes,
             draft.called,
+            draft.fix,
         )
 
 
 def _is_of_rank(
-    forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]], key: tuple[str, Position]
+    forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]], key: tuple[str, sources.Position]
 ) -> bool:
     with_it = [f.text for f, d in drafts if (d.code.id, d.place) == key]
     return len(set(with_it)) < len({f.text for f in forms})

@@ -48,6 +48,22 @@ def declare_code(id: str, name: str, description: str, level: Level = "error") -
 CheckStatus: TypeAlias = Literal["proved", "partly", "finding", "unknown", "skipped"]
 
 
+class Edit(NamedTuple):
+    """A change of text within one line: from a column to another one, counted in bytes from 1, and the new text."""
+
+    line: int
+    column: int
+    end: int
+    text: str
+
+
+class Fix(NamedTuple):
+    """What to change so that a finding is gone, in words and as edits of its file."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
 @dataclass(frozen=True)
 class Finding:
     """A finding: where it is, its code, and what is wrong.
@@ -61,6 +77,7 @@ class Finding:
         function: The qualified name of the function.
         sizes: The sizes at which a call confirms it; empty if the annotation itself is wrong.
         called: What the call at these sizes did.
+        fix: A change after which the annotations hold; None if none is known.
     """
 
     path: str
@@ -71,13 +88,33 @@ class Finding:
     function: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
     called: str = ""
+    fix: Fix | None = None
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as data for JSON."""
-        return {**vars(self), "sizes": dict(self.sizes)}
+        fix = self.fix and {"title": self.fix.title, "edits": [e._asdict() for e in self.fix.edits]}
+        return {**vars(self), "sizes": dict(self.sizes), "fix": fix}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Finding:
+        """Return what `to_dict` returned as data."""
+        fix = data["fix"] and Fix(data["fix"]["title"], tuple(Edit(**e) for e in data["fix"]["edits"]))
+        return Finding(**{**data, "fix": fix})
+
+
+class AssignedShape(NamedTuple):
+    """A variable of a function and its shape, or the size that it is.
+
+    ``line`` and ``column``, from 1, are the end of its name; columns count bytes, as Python's do.
+    """
+
+    line: int
+    column: int
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -93,6 +130,7 @@ class Checked:
         forms: How many forms of its arguments were traced.
         seconds: The time that it took in processor seconds, without imports and the start of the process.
         findings: Its findings.
+        shapes: The shapes of the variables that it assigns; empty if they were not asked for.
     """
 
     path: str
@@ -103,15 +141,18 @@ class Checked:
     forms: int = 0
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
+    shapes: tuple[AssignedShape, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data for JSON."""
-        return {**vars(self), "findings": [f.to_dict() for f in self.findings]}
+        shapes = [s._asdict() for s in self.shapes]
+        return {**vars(self), "findings": [f.to_dict() for f in self.findings], "shapes": shapes}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Checked:
         """Return what `to_dict` returned as data."""
-        return Checked(**{**data, "findings": tuple(Finding(**f) for f in data["findings"])})
+        findings = tuple(map(Finding.from_dict, data["findings"]))
+        return Checked(**{**data, "findings": findings, "shapes": tuple(AssignedShape(**s) for s in data["shapes"])})
 
 
 # The report of lint, and its formats.
@@ -150,7 +191,7 @@ class LintReport(Guessable):
     def summary(self) -> str:
         """The counts in one line."""
         count, findings = sum(self.counts.values()), len(self.findings)
-        parts = ", ".join(f"{n} {_WORDS[s]}" for s, n in self.counts.items() if n)
+        parts = ", ".join(f"{n} {WORDS[s]}" for s, n in self.counts.items() if n)
         said = f": {parts}" if parts else ""
         return f"{count} annotated function{'s' * (count != 1)}{said}; {findings} finding{'s' * (findings != 1)}"
 
@@ -158,7 +199,7 @@ class LintReport(Guessable):
     def unproved(self) -> tuple[str, ...]:
         """A line for each function without findings that is not proved for all that its annotations allow, and why."""
         left = [c for c in self.functions if c.function and c.status in ("partly", "unknown", "skipped")]
-        return tuple(f"{c.path}:{c.line}: {c.function}: {_WORDS[c.status]}{c.reason and f': {c.reason}'}" for c in left)
+        return tuple(f"{c.path}:{c.line}: {c.function}: {WORDS[c.status]}{c.reason and f': {c.reason}'}" for c in left)
 
     def report(self, format: Format = "text") -> str:
         """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
@@ -201,7 +242,7 @@ class LintReport(Guessable):
         return f"<LintReport: {self.summary}>"
 
 
-_WORDS = {
+WORDS = {
     "proved": "proved",
     "partly": "proved in part",
     "finding": "with findings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -13,10 +14,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from tokenize import TokenError
 from types import ModuleType
@@ -27,7 +26,6 @@ from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 from symbcast.linting import sources
 from symbcast.linting.checks import FunctionToCheck, check_function, finding_without_sizes, has_shapes
 from symbcast.linting.findings import CODES, Checked, CheckStatus, Finding, LintReport, declare_code
-from symbcast.linting.sources import LintConfig, Position, SourceFile, SourceFunction
 
 DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
 IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")
@@ -66,9 +64,9 @@ class _WithoutChecks:
             return None
         # Before the import below, which would come here again.
         sys.meta_path.remove(self)
-        if find_spec(name) is None:  # jaxtyping asks for packages that need not be there
+        if importlib.util.find_spec(name) is None:  # jaxtyping asks for packages that need not be there
             return None
-        module = import_module(name)
+        module = importlib.import_module(name)
         for decorator in self.names:
             setattr(module, decorator, _unchanged)
         return module.__spec__
@@ -114,6 +112,27 @@ def imported_files(root: str) -> list[str]:
     return sorted(f for f in paths if f.startswith(root + os.sep) and "site-packages" not in f[len(root) :])
 
 
+def imported_modules(root: str) -> list[str]:
+    """Return the modules that were imported in this process and do not lie under a folder, in order of their import."""
+    own = {n for n, m in sys.modules.items() if str(getattr(m, "__file__", "") or root).startswith(root + os.sep)}
+    return [n for n, m in sys.modules.items() if n not in own and getattr(m, "__spec__", None) and n != "__main__"]
+
+
+@dataclass(frozen=True)
+class WarmProcess:
+    """Prepares a child process as `prepare_child` does, and imports modules that the next file will need."""
+
+    modules: tuple[str, ...] = ()
+
+    def __call__(self) -> None:
+        """Prepare this process."""
+        prepare_child()
+        with _silence():
+            for name in self.modules:
+                with suppress(Exception):
+                    importlib.import_module(name)
+
+
 # The errors of files that could not be imported in this process.
 _FAILED: dict[str, str] = {}
 
@@ -138,14 +157,14 @@ def _module(path: str, name: str) -> ModuleType:
 
 
 def _imported(path: str, name: str) -> ModuleType:
-    module = import_module(name)
+    module = importlib.import_module(name)
     # Another file may have the name, of another folder or an installed package.
     if _is_same(module, path):
         return module
-    spec = spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(path)
-    module = sys.modules[name] = module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -173,12 +192,15 @@ class ResultCache:
     """A folder of results, one file for each source file.
 
     A result is used again if the source file, all files that its module imported from the same root, the options and
-    the installed packages are the same.
+    the installed packages are the same. One with the shapes of variables serves those who want none, too.
     """
 
-    def __init__(self, folder: Path | None, options: object) -> None:
-        self.folder = folder
-        self._options = f"{__version__} {sys.version} {options!r} {_installed()}"
+    def __init__(self, folder: Path | None, config: sources.LintConfig) -> None:
+        self.folder, self._has_shapes = folder, config.shapes
+        self._options, self._with_shapes = (
+            _hash(f"{__version__} {sys.version} {_options(c)!r} {_installed()}")
+            for c in (config, replace(config, shapes=True))
+        )
 
     def get(self, path: str) -> list[Checked] | None:
         """Return the results for a source file; None if there are none, or the content changed."""
@@ -187,9 +209,11 @@ class ResultCache:
             return None
         try:
             data = json.loads(file.read_text("utf-8"))
-            if data["options"] != _hash(self._options) or any(digest(p) != d for p, d in data["files"].items()):
+            is_of_options = data["options"] in (self._options, self._with_shapes)
+            if not is_of_options or any(digest(p) != d for p, d in data["files"].items()):
                 return None
-            return [Checked.from_dict(c) for c in data["functions"]]
+            functions = map(Checked.from_dict, data["functions"])
+            return list(functions) if self._has_shapes else [replace(c, shapes=()) for c in functions]
         except (ValueError, KeyError, TypeError, OSError):
             return None  # written by another version, or cut off
 
@@ -199,7 +223,7 @@ class ResultCache:
         if file is None:
             return
         data = {
-            "options": _hash(self._options),
+            "options": self._options,
             "files": {p: digest(p) for p in {str(Path(path).resolve()), *files}},
             "functions": [c.to_dict() for c in functions],
         }
@@ -259,26 +283,27 @@ class SilentObserver:
 
 
 def run(
-    config: LintConfig,
+    config: sources.LintConfig,
     since: str | None = None,
     is_wanted: Callable[[str, str], bool] = lambda path, name: True,
     watch: RunObserver | None = None,
+    processes: CheckProcesses | None = None,
 ) -> LintReport:
     """Check the functions of all files; with ``since``, only those that changed since a commit.
 
-    ``is_wanted`` selects functions by file and qualified name.
+    ``is_wanted`` selects functions by file and qualified name. ``processes`` are ended by the caller, if there are any.
     """
     changes = None if since is None else sources.changed_lines(since)
     files = sources.python_files(config.paths, config.exclude)
     if changes is not None:
         files = [f for f in files if str(Path(f).resolve()) in changes]
-    cache = ResultCache(Path(FOLDER) if config.cache and changes is None else None, _options(config))
+    cache = ResultCache(Path(FOLDER) if config.cache and changes is None else None, config)
 
-    def selected(source: SourceFile) -> Sequence[SourceFunction]:
+    def selected(source: sources.SourceFile) -> Sequence[sources.SourceFunction]:
         lines = None if changes is None else changes[str(Path(source.path).resolve())]
         return [f for f in source.functions if is_wanted(source.path, f.name) and (lines is None or _is_in(f, lines))]
 
-    children = _Children()
+    children = processes or CheckProcesses()
     turns = _FileSlots(config.jobs or os.cpu_count() or 1)
 
     def checked(path: str) -> list[Checked]:
@@ -286,7 +311,11 @@ def run(
             functions = _of_file(path, config, cache, selected, children)
         return [_without_ignored(c, config) for c in functions]
 
-    by_file = _all(checked, files, turns, children, watch or SilentObserver())
+    try:
+        by_file = _all(checked, files, turns, children, watch or SilentObserver())
+    finally:
+        if processes is None:
+            children.end()
     return LintReport(files, _with_joined_imports([c for path in files for c in by_file[path]]))
 
 
@@ -317,7 +346,7 @@ def _all(
     checked: Callable[[str], list[Checked]],
     files: Sequence[str],
     turns: _FileSlots,
-    children: _Children,
+    children: CheckProcesses,
     watch: RunObserver,
 ) -> dict[str, list[Checked]]:
     """Return the results of all files; the observer is notified as each file is done."""
@@ -331,9 +360,8 @@ def _all(
                 watch.done(sorted(functions, key=lambda c: c.line))
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
+            children.stop()  # before the threads are waited for
             raise
-        finally:
-            children.end()
     return checked_by_file
 
 
@@ -370,13 +398,21 @@ class _FileSlots:
             give_back()
 
 
-class _Children:
+def new_process() -> ChildProcess:
+    """Return a process that checks functions."""
+    return ChildProcess(prepare_child)
+
+
+class CheckProcesses:
     """Child processes, one for each thread: it is kept for the next file with the same root, as imports take long.
 
-    Files of another root may import other modules by the same names, so they get a new process.
+    Files of another root may import other modules by the same names, so they get a new process, which ``start`` makes.
+    ``modules`` are those that the last file to be checked imported from elsewhere.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, start: Callable[[], ChildProcess] = new_process) -> None:
+        self._start = start
+        self.modules: tuple[str, ...] = ()
         self._own = threading.local()
         self._all: list[ChildProcess] = []
         self._is_over = False
@@ -389,28 +425,34 @@ class _Children:
         if child is None or self._own.root != root:
             if child is not None:
                 child.end()
-            child = self._own.child = ChildProcess(prepare_child)
+            child = self._own.child = self._start()
             self._own.root = root
             self._all.append(child)
         return child
 
+    def stop(self) -> None:
+        """Kill all processes; what they were asked is given up."""
+        self._is_over = True
+        for child in self._all:
+            child.stop()
+
     def end(self) -> None:
-        """End all processes."""
+        """End all processes, which no thread waits for any more."""
         self._is_over = True
         for child in self._all:
             child.end()
 
 
-def _is_in(function: SourceFunction, changed: Iterable[range]) -> bool:
+def _is_in(function: sources.SourceFunction, changed: Iterable[range]) -> bool:
     return any(r.start <= function.last and function.first < r.stop for r in changed)
 
 
 def _of_file(
     path: str,
-    config: LintConfig,
+    config: sources.LintConfig,
     cache: ResultCache,
-    selected: Callable[[SourceFile], Sequence[SourceFunction]],
-    children: _Children,
+    selected: Callable[[sources.SourceFile], Sequence[sources.SourceFunction]],
+    children: CheckProcesses,
 ) -> list[Checked]:
     try:
         source = sources.read_source(path)
@@ -436,9 +478,12 @@ def _of_file(
             return [_in_source(c, source) for c in results]
         result = _ask_child(child, request, config.timeout)
         results += [] if result is None else [result]
+    root = sources.root_of(path)
     if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in results):
         # Except those that a clock decided: a faster machine may find something.
-        cache.put(path, children.of(sources.root_of(path)).ask(imported_files, sources.root_of(path)), results)
+        cache.put(path, children.of(root).ask(imported_files, root), results)
+    if config.shapes:
+        children.modules = tuple(children.of(root).ask(imported_modules, root))
     return [_in_source(c, source) for c in results]
 
 
@@ -447,21 +492,21 @@ def _unread(path: str, error: Exception) -> Checked:
     said = error.msg if isinstance(error, SyntaxError) else error
     if isinstance(error, (RecursionError, MemoryError)):
         said = "it is nested too deeply"
-    return _of_module(path, Position(line, column), f"the file cannot be read: {said}")
+    return _of_module(path, sources.Position(line, column), f"the file cannot be read: {said}")
 
 
-def _options(config: LintConfig) -> tuple[int, bool, bool]:
+def _options(config: sources.LintConfig) -> tuple[int, bool, bool, bool]:
     """Return the options that change results."""
-    return config.min_size, config.strict_sizes, config.strict_dots
+    return config.min_size, config.strict_sizes, config.strict_dots, config.shapes
 
 
-def function_to_check(path: str, function: SourceFunction, config: LintConfig) -> FunctionToCheck:
+def function_to_check(path: str, function: sources.SourceFunction, config: sources.LintConfig) -> FunctionToCheck:
     """Return the question about a function of a file."""
     return FunctionToCheck(path, sources.module_name(path), function, *_options(config))
 
 
 def check_one_function(
-    child: ChildProcess, source: SourceFile, function: SourceFunction, config: LintConfig
+    child: ChildProcess, source: sources.SourceFile, function: sources.SourceFunction, config: sources.LintConfig
 ) -> Checked | None:
     """Return what is reported about one function of a file; None if its annotations have no shapes."""
     request = function_to_check(source.path, function, config)
@@ -469,7 +514,9 @@ def check_one_function(
     return None if checked is None else _without_ignored(_in_source(checked, source), config)
 
 
-def shaped_functions(child: ChildProcess, source: SourceFile, config: LintConfig) -> list[SourceFunction]:
+def shaped_functions(
+    child: ChildProcess, source: sources.SourceFile, config: sources.LintConfig
+) -> list[sources.SourceFunction]:
     """Return the functions of a file with shapes in their annotations. Raises `worker.NotImportedError`."""
     name = sources.module_name(source.path)
     return [
@@ -488,9 +535,9 @@ def _not_imported(child: ChildProcess, request: FunctionToCheck, timeout: float)
     try:
         child.ask(import_in_child, request, _IMPORTS * timeout)
     except NotImportedError as error:
-        return _of_module(request.path, Position(1, 1), f"{_NOT_IMPORTED}{error}")
+        return _of_module(request.path, sources.Position(1, 1), f"{_NOT_IMPORTED}{error}")
     except DiedError as error:
-        return _of_module(request.path, Position(1, 1), f"importing the file killed the process: {error}")
+        return _of_module(request.path, sources.Position(1, 1), f"importing the file killed the process: {error}")
     except TimedOutError as error:
         return _unknown(request, f"{error}: the import of its file")
     except Exception as error:
@@ -521,12 +568,12 @@ def _is_by_clock(checked: Checked) -> bool:
     return checked.status == "unknown" and checked.reason.startswith("took more than")
 
 
-def _of_module(path: str, place: Position, message: str) -> Checked:
+def _of_module(path: str, place: sources.Position, message: str) -> Checked:
     finding = Finding(path, place.line, place.column, IMPORT.id, message)
     return Checked(path, "", place.line, "finding", findings=(finding,))
 
 
-def _in_source(checked: Checked, source: SourceFile) -> Checked:
+def _in_source(checked: Checked, source: sources.SourceFile) -> Checked:
     """Return a result without the findings that comments ignore, on their line or on that of the function."""
 
     def is_kept(finding: Finding) -> bool:
@@ -536,7 +583,7 @@ def _in_source(checked: Checked, source: SourceFile) -> Checked:
     return _with(checked, tuple(f for f in checked.findings if is_kept(f)))
 
 
-def _without_ignored(checked: Checked, config: LintConfig) -> Checked:
+def _without_ignored(checked: Checked, config: sources.LintConfig) -> Checked:
     return _with(checked, tuple(f for f in checked.findings if config.is_wanted(f.code)))
 
 

@@ -10,20 +10,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from symbcast.linting.annotations import (
-    ArraySpec,
-    Library,
-    ObjectSpec,
-    SizeSpec,
-    Spec,
-    UnknownSpec,
-    ValueSpec,
-    arrays_in,
-    class_spec,
-    constructed_in,
-    is_abstract,
-    read,
-)
+from symbcast.linting import specs
 
 # Objects of classes: of modules of PyTorch, made with small numbers, and of classes without a constructor.
 
@@ -41,11 +28,11 @@ def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, in
         for name, said in inspect.signature(kind).parameters.items():
             if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD) or said.default is not said.empty:
                 continue
-            spec = read(said.annotation, space) if said.annotation is not said.empty else SizeSpec()
-            if isinstance(spec, SizeSpec):
+            spec = specs.read(said.annotation, space) if said.annotation is not said.empty else specs.SizeSpec()
+            if isinstance(spec, specs.SizeSpec):
                 numbers[name] = 2 if _FEW.search(name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
                 values[name] = numbers[name]
-            elif isinstance(spec, ValueSpec):
+            elif isinstance(spec, specs.ValueSpec):
                 values[name] = spec.values[0]
             else:
                 return None
@@ -113,16 +100,16 @@ class FunctionSignature:
     """
 
     function: Callable[..., Any]
-    parameters: Mapping[str, Spec]
+    parameters: Mapping[str, specs.Spec]
     keywords: frozenset[str]
-    returns: Spec | None
+    returns: specs.Spec | None
     numbers: Mapping[str, int] | None = None
 
     @property
-    def arrays(self) -> list[ArraySpec]:
+    def arrays(self) -> list[specs.ArraySpec]:
         """The arrays in the annotations of parameters and result."""
-        arrays = [a for s in self.parameters.values() for a in arrays_in(s)]
-        return arrays + ([] if self.returns is None else arrays_in(self.returns))
+        arrays = [a for s in self.parameters.values() for a in specs.arrays_in(s)]
+        return arrays + ([] if self.returns is None else specs.arrays_in(self.returns))
 
     @property
     def is_shaped(self) -> bool:
@@ -130,7 +117,7 @@ class FunctionSignature:
         return any(a.is_shaped for a in self.arrays)
 
     @property
-    def library(self) -> Library:
+    def library(self) -> specs.Library:
         """The library whose arrays the function takes; JAX or NumPy by its module if annotations allow any."""
         named = {a.library for a in self.arrays}
         for library in ("torch", "jax", "numpy"):
@@ -148,7 +135,7 @@ def signature_of(module: ModuleType, name: str) -> FunctionSignature:
     owner, function, is_method = _resolved_function(module, name)
     space = {**function.__globals__, **(vars(owner) if owner is not None else {})}
     taken = inspect.signature(function, follow_wrapped=False)
-    parameters: dict[str, Spec] = {}
+    parameters: dict[str, specs.Spec] = {}
     numbers: Mapping[str, int] | None = None
     for number, (parameter, said) in enumerate(taken.parameters.items()):
         if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
@@ -157,11 +144,11 @@ def signature_of(module: ModuleType, name: str) -> FunctionSignature:
             parameters[parameter], numbers = _own(owner, function, space)
         else:
             parameters[parameter] = _parameter(said, space)
-    if numbers is None and any(map(constructed_in, parameters.values())):
+    if numbers is None and any(map(specs.constructed_in, parameters.values())):
         numbers = {}
     keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
     empty = taken.return_annotation is inspect.Signature.empty
-    returns = None if empty else read(taken.return_annotation, space, is_returned=True)
+    returns = None if empty else specs.read(taken.return_annotation, space, is_returned=True)
     return FunctionSignature(function, parameters, keywords, returns, numbers)
 
 
@@ -192,39 +179,45 @@ def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any,
     return (owner if isinstance(owner, type) else None), function, is_method
 
 
-def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
+def _own(
+    owner: type, function: Callable[..., Any], space: Mapping[str, Any]
+) -> tuple[specs.Spec, Mapping[str, int] | None]:
     """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
 
-    def inner(annotation: Any) -> Spec:
+    def inner(annotation: Any) -> specs.Spec:
         return _field(annotation, space)
 
     if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
         instance = instance_of(owner, space)
         if instance is not None:
-            return ValueSpec((instance[0],), is_sample=True), instance[1]
-    if is_plain(owner) and not is_abstract(owner):
+            return specs.ValueSpec((instance[0],), is_sample=True), instance[1]
+    if is_plain(owner) and not specs.is_abstract(owner):
         missing = missing_attribute(owner, function)
         if missing:
-            return UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
-        return ValueSpec((owner(),)), None
-    spec = class_spec(owner, inner, owner.__module__.partition(".")[0])
+            return specs.UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
+        return specs.ValueSpec((owner(),)), None
+    spec = specs.class_spec(owner, inner, owner.__module__.partition(".")[0])
     if spec is None:
-        return UnknownSpec(f"an object of {owner.__name__}"), None
+        return specs.UnknownSpec(f"an object of {owner.__name__}"), None
     return spec, {} if spec.is_constructed else None
 
 
-def _field(annotation: Any, space: Mapping[str, Any]) -> Spec:
+def _field(annotation: Any, space: Mapping[str, Any]) -> specs.Spec:
     try:
-        return read(annotation, space)
+        return specs.read(annotation, space)
     except Exception:
-        return UnknownSpec(str(annotation))
+        return specs.UnknownSpec(str(annotation))
 
 
-def _parameter(said: inspect.Parameter, space: Mapping[str, Any]) -> Spec:
+def _parameter(said: inspect.Parameter, space: Mapping[str, Any]) -> specs.Spec:
     """Return what a parameter takes; its default, if its annotation says nothing about arrays."""
-    spec = UnknownSpec("without an annotation") if said.annotation is said.empty else read(said.annotation, space)
-    if said.default is said.empty or arrays_in(spec) or isinstance(spec, ObjectSpec):
+    spec = (
+        specs.UnknownSpec("without an annotation")
+        if said.annotation is said.empty
+        else specs.read(said.annotation, space)
+    )
+    if said.default is said.empty or specs.arrays_in(spec) or isinstance(spec, specs.ObjectSpec):
         return spec
-    if isinstance(spec, ValueSpec) and not spec.is_sample and said.default in spec.values:
-        return ValueSpec((said.default, *(v for v in spec.values if v is not said.default)))
-    return ValueSpec((said.default,), is_sample=True)
+    if isinstance(spec, specs.ValueSpec) and not spec.is_sample and said.default in spec.values:
+        return specs.ValueSpec((said.default, *(v for v in spec.values if v is not said.default)))
+    return specs.ValueSpec((said.default,), is_sample=True)

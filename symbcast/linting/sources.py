@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import linecache
 import re
 import subprocess
 import threading
@@ -13,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from symbcast.errors import ShapeTypeError
-from symbcast.linting.findings import CODES
+from symbcast.linting.findings import CODES, Edit
 
 # The configuration of lint: the table ``tool.symbcast.lint`` of pyproject.toml.
 
@@ -36,6 +37,7 @@ class LintConfig:
         jobs: The number of child processes; 0 for one per core.
         timeout: The seconds after which a function is left unknown.
         cache: Whether results are kept.
+        shapes: Whether the shapes of assigned variables are noted too, as editors show them.
     """
 
     paths: tuple[str, ...] = (".",)
@@ -48,6 +50,7 @@ class LintConfig:
     jobs: int = 0
     timeout: float = 60.0
     cache: bool = True
+    shapes: bool = False
 
     def with_options(self, **options: Any) -> LintConfig:
         """Return the configuration with the options that are not None. Raises `ShapeTypeError` for unknown codes."""
@@ -219,6 +222,19 @@ class Position:
     column: int
 
 
+class Assignment(NamedTuple):
+    """A variable that a statement assigns: the lines of the statement, and the end of the variable's name.
+
+    Columns count bytes, from 1, as Python's do.
+    """
+
+    name: str
+    first: int
+    last: int
+    line: int
+    column: int
+
+
 @dataclass(frozen=True)
 class SourceFunction:
     """A function or method of a source file.
@@ -231,6 +247,7 @@ class SourceFunction:
         arguments: Where the annotation of each parameter is, or the parameter if it has none.
         texts: The text literals in its annotations, and where they are.
         is_expanding: Whether its code adds axes explicitly, such as ``x[:, None]``.
+        assigned: The variables that its statements assign.
     """
 
     name: str
@@ -241,6 +258,7 @@ class SourceFunction:
     arguments: dict[str, Position] = field(default_factory=dict, hash=False)
     texts: tuple[tuple[str, Position], ...] = ()
     is_expanding: bool = False
+    assigned: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -347,7 +365,25 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Sour
         {name: _position(a) for name, a in annotations.items()},
         tuple((t, p) for a in expressions for t, p in _texts(a)),
         any(map(_is_expanding, ast.walk(node))),
+        tuple(a for statement in node.body for a in _assigned(statement)),
     )
+
+
+def _assigned(node: ast.stmt) -> Iterator[Assignment]:
+    """Yield the variables that a statement assigns, and those in it; not those of functions in it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
+    last = node.iter.end_lineno if isinstance(node, ast.For) else node.end_lineno
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    for name in (n for t in targets if t is not None for n in ast.walk(t)):
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+            column = (name.end_col_offset or 0) + 1
+            yield Assignment(name.id, node.lineno, last or node.lineno, name.lineno, column)
+    for part in ast.iter_child_nodes(node):
+        inner = part.body if isinstance(part, (ast.ExceptHandler, ast.match_case)) else [part]
+        for statement in inner:
+            if isinstance(statement, ast.stmt):
+                yield from _assigned(statement)
 
 
 def _position(node: ast.expr | ast.arg) -> Position:
@@ -367,6 +403,13 @@ def _texts(annotation: ast.expr) -> Iterator[tuple[str, Position]]:
             except SyntaxError:
                 continue
             yield from ((t, _position(node)) for t, _ in _texts(inner))
+
+
+def edit_of_text(path: str, place: Position, old: str, new: str) -> Edit | None:
+    """Return the edit of a text literal that is on the line of a place, at it or after it; None if it is not there."""
+    line = linecache.getline(path, place.line).encode()
+    start = next((n for q in "'\"" if (n := line.find(f"{q}{old}{q}".encode(), place.column - 1)) >= 0), -1)
+    return None if start < 0 else Edit(place.line, start + 2, start + 2 + len(old.encode()), new)
 
 
 _EXPANDING = {"newaxis", "expand_dims", "unsqueeze", "reshape", "view", "meshgrid", "ix_", "outer", "atleast_2d", "tri"}

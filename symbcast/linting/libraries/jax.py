@@ -10,12 +10,13 @@ from symbcast.arrays.arguments import TraceArguments
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
-from symbcast.jax.trace import JaxCall, trace
-from symbcast.linting.libraries.traced import LibraryTrace, trace_of_paths
+from symbcast.jax.trace import JaxCall, JaxReport, trace
+from symbcast.linting.libraries.traced import LibraryTrace, read_value, trace_of_paths
 from symbcast.paths.answer import conclusions_of
 from symbcast.paths.steps import CodePlace
 
 _DTYPES = {"float": "float32", "int64": "int32", "complex128": "complex64", "float64": "float32", "uint64": "uint32"}
+__all__ = ["dtype", "paths_of", "read_value", "traced"]
 
 
 def dtype(name: str) -> Any:
@@ -27,11 +28,18 @@ def dtype(name: str) -> Any:
     return _DTYPES.get(name, name)
 
 
+def paths_of(
+    function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
+) -> JaxReport:
+    """Trace a function along its paths."""
+    return trace(function, *positional, min_size=max(1, min_size), observe=False, **named)
+
+
 def traced(
     function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
 ) -> LibraryTrace:
     """Trace a function; real calls are calls of `jax.eval_shape`."""
-    report = trace(function, *positional, min_size=max(1, min_size), observe=False, **named)
+    report = paths_of(function, positional, named, min_size)
     arguments = TraceArguments(positional, named, dtype="float32")
     call = JaxCall(function, arguments, conclusions_of(report).scope.shapes)
     result = trace_of_paths(report, call.results)

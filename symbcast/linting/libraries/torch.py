@@ -26,6 +26,7 @@ from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure, trace_
 from symbcast.paths.answer import conclusions_of
 from symbcast.paths.real_calls import RaisedError
 from symbcast.paths.steps import NOWHERE, CodePlace
+from symbcast.torch.eager import tensors
 from symbcast.torch.eager.trace import trace
 from symbcast.torch.front_end import check
 from symbcast.torch.report import TorchReport
@@ -38,6 +39,20 @@ _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 def dtype(name: str) -> str:
     """Return the dtype for a name in an annotation."""
     return _DTYPES.get(name, name)
+
+
+def paths_of(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int) -> Any:
+    """Run a function along its paths with symbolic sizes."""
+    return trace(function, *positional, min_size=max(1, min_size), **named)
+
+
+def read_value(value: Any) -> Any:
+    """Return the shape of a tensor, or the size that a number is; None for any other value."""
+    import torch
+
+    if tensors.is_without_data(value) or isinstance(value, torch.Tensor):
+        return tuple(tensors.tensor_dims(value))
+    return getattr(value.node, "dim", None) if isinstance(value, torch.SymInt) else None
 
 
 def traced(
@@ -61,7 +76,7 @@ def traced(
             raise ModelError(_name(function), "no example with which it can be exported was found")
         return _of_report(calls, scope, _exported(calls, scope, example))
     except ModelError:
-        report = trace(function, *positional, min_size=scope.min_size, **named)
+        report = paths_of(function, positional, named, min_size)
         if report.verdict is not Verdict.UNKNOWN:
             real = _Calls(function, arguments, conclusions_of(report).scope)
             return trace_of_paths(report, real.results)

@@ -10,6 +10,7 @@ from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.verdicts import Verdict
+from symbcast.paths import sizes
 from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of
 from symbcast.paths.steps import CodePlace
 
@@ -52,6 +53,17 @@ class LibraryTrace:
     failures: Sequence[TraceFailure]
     real: RealResults
     pairs: Sequence[tuple[CodePlace, tuple[tuple[Dim, ...], ...]]] = field(default=())
+
+
+def read_value(value: Any) -> tuple[Dim, ...] | Dim | None:
+    """Return the shape of an array of NumPy or JAX, or the size that a number is; None for any other value."""
+    if issubclass(type(value), sizes.Size):
+        dim: Dim = value.dim
+        return dim
+    package = type(value).__module__.partition(".")[0]
+    # Nothing else is read: an attribute of the user's class may run the user's code.
+    shape = getattr(value, "shape", None) if package in ("numpy", "jax", "jaxlib", "symbcast") else None
+    return tuple(map(sizes.dim_of, shape)) if isinstance(shape, tuple) else None
 
 
 def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterator[Any]]) -> LibraryTrace:

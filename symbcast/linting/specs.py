@@ -10,7 +10,6 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from symbcast.core.shapes import Shape, known_rank
@@ -23,7 +22,7 @@ from symbcast.errors import SymbcastError
 AxisKind: TypeAlias = Literal["name", "fixed", "any", "term"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class AnnotatedAxis:
     """One item of a shape annotation.
 
@@ -127,7 +126,7 @@ def name_for(text: str) -> str:
 Library: TypeAlias = Literal["numpy", "jax", "torch", ""]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ArraySpec:
     """An array: its axes, the library whose array it is (empty for any), and a dtype that is accepted.
 
@@ -147,12 +146,12 @@ class ArraySpec:
         return is_said and self.dtype != "key"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SizeSpec:
     """An integer, which may be a size."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ValueSpec:
     """A value of a few kinds; ``is_sample`` says that others are accepted too."""
 
@@ -160,14 +159,14 @@ class ValueSpec:
     is_sample: bool = False
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class UnionSpec:
     """A value of one of several kinds."""
 
     parts: tuple[Spec, ...]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TupleSpec:
     """A tuple with these parts; if ``rest`` is given, any number of them, as a tuple or a list."""
 
@@ -176,14 +175,14 @@ class TupleSpec:
     is_list: bool = False
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TreeSpec:
     """A tree of any structure, whose leaves are all of one kind."""
 
     leaf: Spec
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class ObjectSpec:
     """An object, the values that it is made from, and how; ``is_constructed`` if its constructor makes it.
 
@@ -196,7 +195,7 @@ class ObjectSpec:
     is_constructed: bool = False
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class UnknownSpec:
     """A value about which the annotation says nothing that a trace can use."""
 
