@@ -155,6 +155,8 @@ MAX_POINTS = 8
 MAX_REASONS = 4
 
 
+# The bound of a size that is advised: of a size that must be a number, 0 and eight more are tried.
+_BOUND = 8
 _SUITABLE = "whether data exist with which it works was not decided for all of these sizes"
 
 
@@ -314,9 +316,27 @@ class Conclusions(LazyAccount):
         numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
         source = f": {numbers.source}" if numbers and numbers.source else ""
         why = f"; {numbers} turns a size into a number{source}" if numbers else ""
+        if not numbers:
+            place = next((s.place for a in self.exploration.pending for s in reversed(a.steps) if s.place.file), None)
+            source = f": {place.source}" if place and place.source else ""
+            why = "" if place is None else f"; {place} decides by sizes again and again{source}"
         left, done = len(self.exploration.pending), len(self.exploration.outcomes)
         paths = "path was" if done == 1 else "paths were"
         return f"{done} {paths} followed, and {left} {'was' if left == 1 else 'were'} not{why}"
+
+    @cached_property
+    def closing_option(self) -> str:
+        """An option of the call, as it is written, that leaves no size open; empty if none is known."""
+        names, least = self.scope.names, self.scope.min_size
+        options: list[tuple[str, int, tuple[Symbol, ...]]] = [(f"min_size={n}", n, ()) for n in (1, 2) if n > least]
+        options += [(f'assume=["{name} <= {_BOUND}"]', least, (s,)) for s, name in names.items()]
+        for option, smallest, bounded in options:
+            assumed = [*self.scope.assumptions, *(Assumption(formulas.at_most(s, _BOUND)) for s in bounded)]
+            known = assumption_set(tuple(names), assumed, smallest)
+            is_closed = Decision(known, formulas.clauses(self._of_inputs(self.unexplored))).satisfiable is False
+            if is_closed and Decision(known, ()).satisfiable:
+                return option
+        return ""
 
     def cases(self, are_working: bool = False) -> Iterator[tuple[Formula, End, str]]:
         """Yield each case, those that work first: its region, its end, and its error at the smallest sizes there.

@@ -102,6 +102,8 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[doc.Field]:
         yield doc.field("", doc.words("" if shapes is None else f"returned there: {value_text(shapes)}"), most=2)
     elif conclusions_of(report).exploration.unobserved:
         yield doc.field("observed", doc.words(f"nothing: {conclusions_of(report).exploration.unobserved}"), most=2)
+    option = conclusions_of(report).closing_option if account.is_open else ""
+    yield doc.field("exact with", (doc.Span(option, True),) if option else ())
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         call = observed.get(tuple(point.items()))

@@ -41,8 +41,6 @@ from symbcast.paths.steps import UntracedError
 
 # The largest size that is tried, for one name, two names, and so on: at most 256 points.
 LARGEST = (12, 6, 5, 3, 2)
-# How many results are compared at each point: data may decide their shapes.
-COMPARED = 3
 # How many literals a condition may have: more explain any points of one name, and of several.
 MAX_LITERALS = (3, 6)
 # The limits of the child process.
@@ -127,15 +125,11 @@ def _called(calls: CallsWithNumbers, points: Sequence[NumbersBySymbol]) -> tuple
 def _call(calls: CallsWithNumbers, at: NumbersBySymbol) -> CalledPoint:
     forms: dict[Any, None] = {}
     errors: list[BaseException] = []
-    results = 0
     for real in calls.results(at):
         if isinstance(real, RaisedError):
             errors.append(real.error)
         else:
-            results += 1
-            forms[form_of(real)] = None
-            if results == COMPARED:
-                break
+            forms[form_of(real)] = None  # data may decide it
     if forms:
         return CalledPoint(True, "", tuple(forms))
     of_data = any(isinstance(e, UntracedError) or calls.is_of_data(e) for e in errors)

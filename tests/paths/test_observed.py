@@ -209,3 +209,34 @@ def test_what_jax_refuses_is_called_a_limit_of_jax(function, arguments, conditio
     assert report.reason.startswith("JAX does not trace this with symbolic sizes (")
     assert report.verdict is sb.Verdict.OBSERVED
     assert report.observed.condition.equivalent(condition, min_size=1)
+
+
+def bisected(x):
+    lo, hi = 0, len(x)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        lo, hi = (mid + 1, hi) if x[mid] < 0 else (lo, mid)
+    return Kept(x)[:lo]
+
+
+def test_a_shape_that_data_decide_is_not_given_a_form():
+    assert str(sb.trace(bisected, "N").observed.shapes) == "(?,)"
+
+
+def test_an_open_answer_names_what_would_close_it():
+    def counted(x):
+        return {str(n): row.sum() for n, row in enumerate(x)}
+
+    text = sb.trace(counted, "N, M").explain()
+    assert 'exact with   assume=["N <= 8"]' in text
+    assert "decides by sizes again and again: return {str(n)" in " ".join(text.split())
+    assert sb.trace(counted, "N, M", assume=["N <= 8"]).complete
+
+
+def test_a_reason_is_in_words_of_the_users_code():
+    def typed(x):
+        return x + (2 if type(x) is np.ndarray else x.shape[0] @ x.shape[0])
+
+    reason = sb.trace(typed, "N").reason
+    assert reason.startswith("the trace cannot follow this line (TypeError: ") and "; real calls work, at " in reason
+    assert "Size" not in reason and "a size" in reason
