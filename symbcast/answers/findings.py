@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
-from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of
+from symbcast.core.algebra.formulas import TRUE, Formula, all_of
 from symbcast.core.algebra.symbols import is_sequence, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import shorten_middle, visible
@@ -195,7 +195,7 @@ class Finding:
         code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.rules.declaration`.
         reason: A sentence on why the operation requires it, with the axis if it is about one.
         failing: What `counterexample` returns, perhaps as a mapping that shares most sizes with other findings.
-        sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.
+        sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) and (1, 2)"``.
         origins: The names of all operations that it comes from, in order.
         is_joint: Whether it follows from the origins together, but not from any one of them.
         verdict: The severity. NEVER: no sizes are valid for all the clashing operations. SOMETIMES: it holds at some
@@ -303,7 +303,7 @@ class _FindingReader:
             shown=shown,
             formula=clause,
             text=self._namer.formula(clause),
-            words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
+            words=in_words(clause, self._namer),
             code="" if constraint is None else constraint.code,
             reason=_reason(op, constraint),
             failing=failing,
@@ -331,4 +331,4 @@ def _reason(op: Op, constraint: Constraint | None) -> str:
 
 
 def _there(shapes: Iterable[Shape], sizes: Sizes) -> str:
-    return " beside ".join(shape_at(shape.dims, sizes) for shape in shapes)
+    return " and ".join(shape_at(shape.dims, sizes) for shape in shapes)

@@ -124,7 +124,7 @@ def lines(finding: Finding, required: str, operands: Iterable[str] = ()) -> Iter
     if finding.code == REQUIRED_FORMULA.code:
         yield finding.reason
     elif finding.reason:
-        yield f"{finding.rule or finding.kind} asks: {finding.reason}"
+        yield f"{finding.rule or finding.kind} requires: {finding.reason}"
     if finding.is_joint:
         yield f"together with {prose_list([o for o in finding.origins if o != finding.operation], limit=4)}"
     shown = list(operands)

@@ -134,7 +134,7 @@ def _finding(
         operands=operands,
         formula=clause,
         text=text,
-        words="no sizes work" if clause == FALSE else said,
+        words=said,
         error="" if branch is None else branch.end.error,
         counterexample=None if sizes is None else {name: sizes[s] for s, name in paths.names.items() if s in sizes},
         sizes_there="" if sizes is None else _there(operands, sizes),
@@ -146,7 +146,7 @@ def _there(operands: Sequence[Dims], sizes: Mapping[Symbol, int]) -> str:
     """Return operands at some sizes as text; empty if a data-dependent size is not given."""
     if any(s not in sizes for o in operands for s in symbols_of(o)):
         return ""
-    return " beside ".join(shape_at(o, sizes) for o in operands)
+    return " and ".join(shape_at(o, sizes) for o in operands)
 
 
 def _fix(paths: Conclusions, clause: Formula, text: str) -> str:

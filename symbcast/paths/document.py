@@ -7,7 +7,7 @@ from typing import Any
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show import document as doc
-from symbcast.answers.show.broadcast import LONG, MAY_STILL_FAIL, TONES, condition_lines
+from symbcast.answers.show.broadcast import LONG, MAY_STILL_FAIL, TONES, condition_lines, stated
 from symbcast.answers.show.program import generic_field
 from symbcast.core.account import Account
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Leaf, clauses, equal, with_leaves
@@ -23,7 +23,7 @@ from symbcast.paths.steps import is_cell, line_text
 WIDTH = 100
 # The maximum number of findings, and of cases, to show.
 SHOWN = {doc.Room.SCREEN: 4, doc.Room.PAGE: 12}
-_HEADS = ("asked by", "operands", "fails at", "fix")
+_HEADS = ("needed by", "operands", "fails at", "fix")
 
 
 def document(report: PathsAnswer, room: doc.Room = doc.Room.SCREEN) -> doc.Document:
@@ -32,7 +32,8 @@ def document(report: PathsAnswer, room: doc.Room = doc.Room.SCREEN) -> doc.Docum
     first, count = first_findings(report, most)
     head = "works when" if report.complete else "requires"
     rows = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
-    records = doc.Records("what the code requires", (head, *_HEADS), rows)
+    heads = ("fails", "raised by", *_HEADS[1:]) if any(f.formula == FALSE for f in first) else (head, *_HEADS)
+    records = doc.Records("what the code requires", heads, rows)
     title = doc.heading(shorten_middle(visible(report.title), 70), verdict_words(report))
     known = () if report.complete else (doc.fields(list(_known(report, namer))),)
     closing = doc.fields(list(_closing(report, namer, most, count - most)))
@@ -62,7 +63,7 @@ def verdict_words(report: PathsAnswer) -> str:
 
 
 def _all_sizes(report: PathsAnswer) -> str:
-    return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
+    return f"works for all sizes{f' >= {report.min_size}' if report.min_size else ''}"
 
 
 def _open_words(account: Account, works_for_data: bool) -> str:
@@ -160,14 +161,16 @@ _POINTS = 2
 
 def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[doc.Field]:
     most = 0 if head == "works when" else 4  # tried numbers make long requirements
-    math = None if finding.formula == FALSE else doc.JointFormulas((namer.renamed_formula(finding.formula),))
-    text = doc.condition_line(finding.words, namer.formula(finding.formula), math)
-    lines = _lines(finding.formula, namer, ".findings") if most else (text,)
-    yield doc.field("and" if number else head, *lines)
+    if finding.formula == FALSE:
+        yield doc.field("fails", doc.words("at every size"))
+    else:
+        lines = _lines(finding.formula, namer, ".findings") if most else stated(finding.formula, namer)
+        yield doc.field("and" if number else head, *lines)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
         where = doc.Span(short, whole="" if is_cell(finding.file) else whole_name)
-        yield doc.field("asked by", (where, doc.Span(": "), doc.Span(shorten_end(finding.source, 160), True)), most=3)
+        label = "raised by" if finding.formula == FALSE else "needed by"
+        yield doc.field(label, (where, doc.Span(": "), doc.Span(shorten_end(finding.source, 160), True)), most=3)
     shapes = ", ".join(shape_text(o) for o in finding.operands)
     yield doc.field("operands", doc.code(shapes, longest=160) if shapes else (), most=2)
     if finding.counterexample:

@@ -154,8 +154,8 @@ def test_a_failure_that_supposes_the_size_of_an_unknown_output_says_if():
     g (float[N, 3] x, float[M, 3] w) => (float[P, Q] y) {
         a = Add(x, w) b = own.What(a) y = Concat<axis = 0>(b, w) }"""
     lines = sb.onnx.check(onnx.parser.parse_model(text)).explain().splitlines()
-    assert "fails at     N=2, M=3: (2, 3) beside (3, 3)" in lines
-    assert "fails at     N=1, M=1 if b_dim_1=1: an unknown shape beside (1, 3)" in lines
+    assert "fails at     N=2, M=3: (2, 3) and (3, 3)" in lines
+    assert "fails at     N=1, M=1 if b_dim_1=1: an unknown shape and (1, 3)" in lines
 
 
 def test_points_that_work_are_shown_once():

@@ -49,7 +49,7 @@ def test_type_shapes_click_a_cell_and_copy_the_call(browser: Browser, lab: Lab, 
         answered(page, "always")
         shapes.nth(1).fill("M, 4")
         answered(page, "never")
-        expect_text(explored.locator(".answer"), "3 beside 4")
+        expect_text(explored.locator(".answer"), "3 and 4")
         shapes.nth(1).press("Backspace")
         shapes.nth(1).press("K")
         answered(page, "sometimes")

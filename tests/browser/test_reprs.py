@@ -79,7 +79,7 @@ def test_hostile_names_are_inert(browser: Browser, hostile: str) -> None:
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_every_word_can_be_read(browser: Browser, lab: Lab, theme: str) -> None:
     with page_of(browser, lab.write(f"kinds-{theme}.ipynb", KINDS), theme) as page:
-        page.wait_for_selector(".jp-OutputArea-output >> text=asked by")
+        page.wait_for_selector(".jp-OutputArea-output >> text=needed by")
         contrasts = page.evaluate(CONTRASTS)
         keep(page, f"reprs-{theme.lower()}")
         assert len(contrasts) > 80

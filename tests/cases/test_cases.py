@@ -229,7 +229,7 @@ def test_data_of_cases_are_text_that_reads_back():
 
 def test_no_cases_say_why():
     none = str(sb.broadcast("2, 3", "4, 3").cases())
-    assert "impossible   axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)" in none
+    assert "impossible   axis 0 (-2) has 2 and 4 (sizes must be equal or 1)" in none
     env = sb.ShapeEnv(on_conflict="record")
     env.broadcast("N", "3", origin="first")
     env.broadcast("N, 3", "2, 3", origin="second")

@@ -69,7 +69,7 @@ def test_every_axis_of_every_operand_is_told(capsys):
 
 def test_expansions_of_what_is_never_valid_say_why(capsys):
     status, out = printed(capsys, "expand", "2", "3")
-    assert (status, "axis 0 (-1) has 2 beside 3" in out) == (Exit.FAILS, True)
+    assert (status, "axis 0 (-1) has 2 and 3" in out) == (Exit.FAILS, True)
 
 
 def test_stablehlo_is_that_of_the_result(capsys):

@@ -54,7 +54,7 @@ def test_the_condition_holds_where_the_output_is_the_wanted_one(drawn):
 
 
 def test_why_there_are_none_is_said():
-    assert "axis 1 (-1) has 3 of A beside 4 of B" in sb.solve("N, 3", "4", out="5, 3").explain()
+    assert "axis 1 (-1) has 3 of A and 4 of B" in sb.solve("N, 3", "4", out="5, 3").explain()
     assert "the output's rank is 2, not 1" in sb.solve("N, 3", "1", out="3").explain()
     assert "for all sizes" in sb.solve("2, 3", "3", out="2, 3").explain()
 

@@ -104,7 +104,7 @@ def test_the_command_reads_a_file_or_standard_input(tmp_path, capsys, monkeypatc
     log.write_text(RECORDED["divisible"]["text"], "utf-8")
     assert run(["torch-error", str(log)]) == 0
     shown = capsys.readouterr().out
-    assert "torch asks that n % 4 == 0" in shown and "4*_n" in shown
+    assert "torch requires n % 4 == 0" in shown and "4*_n" in shown
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(log.read_bytes())))
     assert run(["torch-error"]) == 0
     assert capsys.readouterr().out == shown

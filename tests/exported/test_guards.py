@@ -107,7 +107,7 @@ def test_an_error_of_torch_is_read(name):
     refusal = read_error(RECORDED[name]["error"])
     assert refusal.guards.all and not refusal.guards.unread
     for clause in refusal.guards.clauses:
-        assert f"torch asks that {clause.text}" in refusal.explain()
+        assert f"torch requires {clause.text}" in refusal.explain()
 
 
 def test_an_error_names_the_users_dims():

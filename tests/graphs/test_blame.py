@@ -57,12 +57,12 @@ def test_two_requirements_that_make_one_are_given_with_both_nodes():
     assert finding.text == "H % 6 == 0"
     assert [(s.node, s.text) for s in finding.together] == [("r0", "H % 2 == 0"), ("r1", "H % 3 == 0")]
     text = " ".join(report.explain().split())
-    assert "asked by r0 (Reshape), that H % 2 == 0: the size at -1 must be a whole number" in text
-    assert "and r1 (Reshape), that H % 3 == 0: the size at -1 must be a whole number" in text
+    assert "needed by r0 (Reshape): H % 2 == 0 (the size at -1 must be a whole number)" in text
+    assert "and r1 (Reshape): H % 3 == 0 (the size at -1 must be a whole number)" in text
     assert "and r1 (Reshape), that H % 3 == 0" in Page(report._repr_html_()).text
     assert r"\text{r1 (Reshape)" in check_latex(report._repr_latex_()) or "r1" in report._repr_latex_()
     (notice,) = notices_of(report)
-    assert "r1 asks H % 3 == 0" in notice.text
+    assert "r1 requires H % 3 == 0" in notice.text
     (data,) = report.to_dict()["findings"]
     assert [share["condition"] for share in data["together"]] == ["H % 2 == 0", "H % 3 == 0"]
     check_blame(report)

@@ -127,7 +127,7 @@ def test_a_model_of_numbers_alone_says_which_clash():
     assert report.counterexample() == {}
     text = report.explain()
     assert JOIN in text
-    assert "fails at     (3, 4) beside (4, 4)" in text
+    assert "fails at     (3, 4) and (4, 4)" in text
 
 
 def test_each_of_the_nodes_that_clash_says_where_it_fails():

@@ -122,7 +122,7 @@ def test_reports_are_as_wide_as_the_terminal(columns, models, monkeypatch, capsy
     assert max(map(len, out.splitlines())) <= columns
     said = " ".join(out.split())
     assert all(
-        label in said for label in ("runs when", "asked by", "not checked", "3 models: 1 sometimes, 1 undecided")
+        label in said for label in ("runs when", "needed by", "not checked", "3 models: 1 sometimes, 1 undecided")
     )
 
 

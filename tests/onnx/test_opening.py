@@ -148,7 +148,7 @@ def test_definitions_are_of_the_versions_that_a_model_imports():
 def test_a_refusal_names_the_node_and_its_operands():
     text, reason = REFUSED["a branch that is never taken"]
     (finding,) = sb.onnx.check(model_of(text), runtime="onnxruntime").findings
-    assert (finding.operation, finding.kind, finding.sizes_there) == ("b", "Add", "(3,) beside (2,)")
+    assert (finding.operation, finding.kind, finding.sizes_there) == ("b", "Add", "(3,) and (2,)")
     assert finding.reason == f"ONNX Runtime does not open the model: {reason}"
 
 

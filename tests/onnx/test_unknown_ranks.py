@@ -258,7 +258,7 @@ def test_runs_confirm_what_is_said_of_inputs_of_unknown_rank():
     made, _ = alone("Add(x, w)", {})
     report = onnx.check(made, runtime="onnxruntime")
     assert [c.agrees for c in report.confirm()] == [True] * (1 + len(report.findings))
-    assert report.findings[0].sizes_there == "(2,) beside (1, 3)"
+    assert report.findings[0].sizes_there == "(2,) and (1, 3)"
     assert "x[-1] is 1 or 3" in report.explain() and report._repr_html_()
 
 

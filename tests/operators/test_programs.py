@@ -48,8 +48,8 @@ def test_each_operation_goes_by_the_name_of_its_operator(program):
     env = sb.ShapeEnv()
     env.matmul("N, 3", "M, 4")
     assert env.operations[0].name == "matmul_0"
-    assert "first asked by matmul_0: matmul of (N, 3), (M, 4)" in env.explain()
-    assert "fails at     N=1, M=1: matmul_0, 3 beside 1" in env.explain() or "matmul_0" in env.explain()
+    assert "first needed by matmul_0: matmul of (N, 3), (M, 4)" in env.explain()
+    assert "fails at     N=1, M=1: matmul_0, 3 and 1" in env.explain() or "matmul_0" in env.explain()
 
 
 @pytest.mark.parametrize(

@@ -305,26 +305,26 @@ EXPLAINED = {
         4 operations over 6 sizes: valid for some sizes under the assumptions
 
         valid when   heads*width is 768
-                     first asked by split: equality of (heads*width,), (768,)
+                     first needed by split: equality of (heads*width,), (768,)
         and          S and S2 are equal, or one of them is 1
-                     first asked by bias: numpy of (batch, heads, T, S), (batch, 1, T, S2)
+                     first needed by bias: numpy of (batch, heads, T, S), (batch, 1, T, S2)
         and          T is a multiple of 8
-                     first asked by tile: require T % 8 == 0
+                     first needed by tile: require T % 8 == 0
         together     heads*width == 768 and T % 8 == 0 and (S == S2 or S == 1 or S2 == 1)
         assuming     batch >= 1
-        fails at     batch=1, heads=1, T=1, S=1, width=1, S2=1: split, axis 0 (-1), 1 beside 768 (sizes must
-                     be equal)
+        fails at     batch=1, heads=1, T=1, S=1, width=1, S2=1: split, axis 0 (-1), 1 and 768 (sizes must be
+                     equal)
         works at     batch=1, heads=24, T=8, S=1, width=32, S2=1
         """,
     residual: """
         3 operations over 4 sizes: valid for some sizes
 
         valid when   H is at most 3 or even
-                     first asked by residual: numpy of (N, C, H//2), (N, C, (H + 1)//2)
+                     first needed by residual: numpy of (N, C, H//2), (N, C, (H + 1)//2)
         and          D is 1 or equals C
-                     first asked by scale: pdpd(axis=1) of (N, C, H//2), (D,)
+                     first needed by scale: pdpd(axis=1) of (N, C, H//2), (D,)
         together     (D == 1 or D == C) and (H <= 3 or H % 2 == 0)
-        fails at     N=1, C=1, H=1, D=2: scale, axis 1 (-2), 2 beside 1 (B's size must be 1 or A's)
+        fails at     N=1, C=1, H=1, D=2: scale, axis 1 (-2), 2 and 1 (B's size must be 1 or A's)
         works at     N=1, C=1, H=1, D=1
         """,
     clash: """
@@ -345,7 +345,7 @@ EXPLAINED = {
                      and seven: numpy of (M,), (7,)
         together     N == 7 and M == 7
         assuming     N >= 2
-        fails at     N=2, M=1: same, axis 0 (-1), 2 beside 1 (sizes must be equal)
+        fails at     N=2, M=1: same, axis 0 (-1), 2 and 1 (sizes must be equal)
         works at     N=7, M=7
         """,
     sb.ShapeEnv: "0 operations over 0 sizes: valid for all sizes",

@@ -126,7 +126,7 @@ def test_what_follows_from_several_operations_names_them_all():
     assert list(found) == ["c == 2", "a == 4", "b == 2"]
     assert found["c == 2"].origins == ("scores", "heads", "tile")
     assert [f.is_joint for f in found.values()] == [True, False, True]
-    assert found["c == 2"].sizes_there == "(4, 2) beside (1, 1)"
+    assert found["c == 2"].sizes_there == "(4, 2) and (1, 1)"
     assert found["b == 2"].operation == "tile"
     assert found["b == 2"].reason == "it is required: a % 8 == 0 or b == 2"
     assert [f.code for f in found.values()] == ["matmul", "equal", "required"]
@@ -159,17 +159,17 @@ def test_operations_that_clash_are_told_as_errors():
     ]
     assert env.report(source="x.py").splitlines() == [
         "x.py: error: a (numpy): cannot hold together with c: it requires that N is 1 or 2",
-        "    numpy asks: on axis 0 (-1), sizes must be equal or 1",
+        "    numpy requires: on axis 0 (-1), sizes must be equal or 1",
         "    operands: A (N,), B (2,)",
-        "    fails at N=3: (3,) beside (2,)",
+        "    fails at N=3: (3,) and (2,)",
         "x.py: error: c (equal): cannot hold together with a: it requires that N is 3",
-        "    equal asks: on axis 0 (-1), sizes must be equal",
+        "    equal requires: on axis 0 (-1), sizes must be equal",
         "    operands: A (N,), B (3,)",
-        "    fails at N=1: (1,) beside (3,)",
+        "    fails at N=1: (1,) and (3,)",
     ]
     env.broadcast("2", "3", origin="d")
     (found,) = env.findings
-    assert (found.operation, found.text, found.sizes_there) == ("d", "False", "(2,) beside (3,)")
+    assert (found.operation, found.text, found.sizes_there) == ("d", "False", "(2,) and (3,)")
     assert "d (numpy): the program is never valid" in env.report()
 
 

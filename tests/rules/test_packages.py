@@ -91,7 +91,7 @@ def test_a_rule_of_a_package_is_explained(site):
     assert "axis 0 (-2) of A and B needs: N is 2" in text
     assert "transpose B to (2, N)" in text
     told = python(folder, 'print(sb.broadcast("2, 4", "3, 4", rule="batched").explain())')
-    assert "impossible   axis 0 (-2) has 2 beside 3 (batch sizes must be equal)" in told
+    assert "impossible   axis 0 (-2) has 2 and 3 (batch sizes must be equal)" in told
 
 
 def test_a_program_with_a_rule_of_a_package_reads_back_elsewhere(site):

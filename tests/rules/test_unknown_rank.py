@@ -87,7 +87,7 @@ def test_right_aligned_rules_keep_what_is_known():
     assert str(result.shape) == "(*batch[:-1], 2, 3)"
     assert result.witness() == {"batch": (), "N": 1}
     assert result.evaluate(batch=(5, 1), N=3) == result.evaluate({"*batch": [5, 1], sb.symbol("N"): 3}) == (5, 2, 3)
-    with pytest.raises(sb.IncompatibleShapesError, match="would be 3 beside 2"):
+    with pytest.raises(sb.IncompatibleShapesError, match="has 3 and 2"):
         result.evaluate(batch=(3,), N=1)
     assert result.certify()
 
@@ -400,7 +400,7 @@ def test_an_answer_is_told_and_written_down():
     result = sb.broadcast("*a, N", "*b")
     text = result.explain()
     assert "on each axis *a and *b[:-1] are equal, or one of them is 1" in text
-    assert "fails at     a=(), N=2, b=(3,): axis 0 (-1) would be 2 beside 3" in text
+    assert "fails at     a=(), N=2, b=(3,): axis 0 (-1) has 2 and 3" in text
     data = json.loads(json.dumps(result.to_dict()))
     assert (data["symbols"], data["counterexample"]) == (["*a", "N", "*b"], {"a": [], "N": 2, "b": [3]})
     again = pickle.loads(pickle.dumps(result))

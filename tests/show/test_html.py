@@ -57,7 +57,7 @@ def test_each_part_of_an_answer_is_there():
         [
             ["valid when", "M is 1 or equals NM == 1 or M == N"],
             ["assuming", "N >= 2; every size is at least 1"],
-            ["fails at", "N=2, M=3: axis 0 (-2) would be 2 beside 3 (sizes must be equal or 1)"],
+            ["fails at", "N=2, M=3: axis 0 (-2) has 2 and 3 (sizes must be equal or 1)"],
             ["works at", "N=2, M=1: output (2, 3)"],
             ["fix", 'assume "M == N" if that is known'],
         ],
@@ -80,7 +80,7 @@ def test_scalars_have_a_column(shapes, attributes, rows):
 def test_what_is_refused_says_why():
     made = check_result(sb.broadcast("2, 3", "4, 3"))
     assert ["fits", "x", "ok"] in made.tables[0]
-    assert ["impossible", "axis 0 (-2) has 2 beside 4 (sizes must be equal or 1)"] in made.tables[1]
+    assert ["impossible", "axis 0 (-2) has 2 and 4 (sizes must be equal or 1)"] in made.tables[1]
     assert "output" not in made.text
 
 
@@ -123,7 +123,7 @@ def test_a_program_says_what_its_text_says():
     made = Page(env._repr_html_())
     assert made.text.startswith("2 operations over 4 sizes: valid for some sizes under the assumptions")
     assert made.tables[0] == [
-        ["must hold", "asked by", "fails at"],
+        ["must hold", "needed by", "fails at"],
         [
             "T and S are equal, or one of them is 1",
             "mask: numpy of (batch, T, S), (batch, 1, T)",

@@ -16,31 +16,31 @@ OPERATIONS = [
     ('reshape("7", (2, -1))', "reshape of (7,), (2, -1) is impossible: the size at -1 must be a whole number"),
     (
         'reshape("7", (2, 3))',
-        "reshape of (7,), (2, 3) is impossible: 7 beside 6: the number of elements must stay the same",
+        "reshape of (7,), (2, 3) is impossible: 7 and 6: the number of elements must stay the same",
     ),
     (
         'reshape("7, 3", (0, 2), zero_copies=True)',
-        "reshape(zero_copies=True) of (7, 3), (0, 2) is impossible: 3 beside 2: "
+        "reshape(zero_copies=True) of (7, 3), (0, 2) is impossible: 3 and 2: "
         "the number of elements must stay the same",
     ),
     ('split("7", 2)', "split(parts=2) of (7,) is impossible: the size must be a multiple of 2, the number of parts"),
-    ('split("7", (3, 3))', "split of (7,), (3, 3) is impossible: 6 beside 7: the parts must add up to the size"),
-    ('squeeze("2, N", 0)', "squeeze(axes=0) of (2, N) is impossible: 2 beside 1: axis 0 must be 1 to be removed"),
-    ('top_k("3", 5)', "top_k of (3,), (5,) is impossible: 5 beside 3: the count must be at most the size of axis 0"),
-    ('expand("3", "4")', "expand of (3,), (4,) is impossible: 3 beside 4: the size must be 1 or the target's"),
+    ('split("7", (3, 3))', "split of (7,), (3, 3) is impossible: 6 and 7: the parts must add up to the size"),
+    ('squeeze("2, N", 0)', "squeeze(axes=0) of (2, N) is impossible: 2 and 1: axis 0 must be 1 to be removed"),
+    ('top_k("3", 5)', "top_k of (3,), (5,) is impossible: 5 and 3: the count must be at most the size of axis 0"),
+    ('expand("3", "4")', "expand of (3,), (4,) is impossible: 3 and 4: the size must be 1 or the target's"),
     (
         'conv("N, 3, 2", "8, 3, 3")',
         "conv of (N, 3, 2), (8, 3, 3) is impossible: the window must fit into the padded input",
     ),
     (
         'conv("N, 3, H", "8, 3, 3", bias="4")',
-        "conv of (N, 3, H), (8, 3, 3), (4,) is impossible: 8 beside 4: there must be one bias for each output channel",
+        "conv of (N, 3, H), (8, 3, 3), (4,) is impossible: 8 and 4: there must be one bias for each output channel",
     ),
     ('pool("N, 3, 2", "3")', "pool of (N, 3, 2), (3,) is impossible: the window must fit into the padded input"),
-    ('stack(["3", "4"])', "stack of (3,), (4,) is impossible: 4 beside 3: stacked tensors must have the same shape"),
+    ('stack(["3", "4"])', "stack of (3,), (4,) is impossible: 4 and 3: stacked tensors must have the same shape"),
     (
         'layer_norm("N, 3", "4")',
-        "layer_norm of (N, 3), (4,) is impossible: 4 beside 3: scale must have the shape of the normalised axes",
+        "layer_norm of (N, 3), (4,) is impossible: 4 and 3: scale must have the shape of the normalised axes",
     ),
     (
         'group_norm("N, 6, H", 4)',
@@ -48,10 +48,10 @@ OPERATIONS = [
     ),
     (
         'attention("B, 2, 4", "B, 3, 4", "B, 3, 4", mask="2, 5")',
-        "attention of (B, 2, 4), (B, 3, 4), (B, 3, 4), (2, 5) is impossible: 5 beside 3: "
+        "attention of (B, 2, 4), (B, 3, 4), (B, 3, 4), (2, 5) is impossible: 5 and 3: "
         "the size must be 1 or the target's",
     ),
-    ('equal("N, 3", "N, 4")', "equality of (N, 3), (N, 4) is impossible: axis 1 (-1): 3 beside 4: sizes must be equal"),
+    ('equal("N, 3", "N, 4")', "equality of (N, 3), (N, 4) is impossible: axis 1 (-1): 3 and 4: sizes must be equal"),
 ]
 REFUSALS = [
     ('transpose("N, M, K", (1, 0))', "transpose: the order [1, 0] must name each of the 3 axes once"),

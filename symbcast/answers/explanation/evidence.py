@@ -238,26 +238,26 @@ def _at(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None
 
 
 def failure_at(aligned: Alignment, sizes: Mapping[str, int], shown: int = 1) -> str:
-    """Return the failure at some sizes: "axis 0 (-2) would be 2 beside 3"; empty if there is none."""
+    """Return the failure at some sizes: "axis 0 (-2) has 2 and 3"; empty if there is none."""
     try:
         concrete = _at(aligned.result, sizes)
     except RuleArgumentError as error:
         return error.problem
     if concrete is None:
         return _no_size(aligned, sizes)
-    broken = failures(aligned.at(concrete), "would be")
+    broken = failures(aligned.at(concrete))
     more = len(broken) - shown
     if more > 0:
         broken = [*broken[:shown], f"{more} more {'axis fails' if more == 1 else 'axes fail'} too"]
     return "; ".join(broken)
 
 
-def failures(aligned: Alignment, verb: str = "has") -> list[str]:
+def failures(aligned: Alignment) -> list[str]:
     """Return for each broken constraint of integer shapes the sizes that clash."""
-    return [_failure(c, aligned, verb) for c in aligned.result.constraints if not formulas.holds(c.requirement)]
+    return [_failure(c, aligned) for c in aligned.result.constraints if not formulas.holds(c.requirement)]
 
 
-def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
+def _failure(constraint: Constraint, aligned: Alignment) -> str:
     """Return the sizes that clash in a broken constraint over integers."""
     names, origin = aligned.names, constraint.origin
     if constraint.requirement == FALSE:
@@ -265,9 +265,9 @@ def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
     if origin.axis is not None:
         cells = [(n, d) for n, d in aligned.cells(origin.axis) if n in origin.operands]
         where = aligned.axis_text(origin.axis)
-        return f"{where} {verb} {_beside(cells, names)} ({constraint.reason})"
-    beside = " beside ".join(f"{names[n]} {shape}" for n, shape in enumerate(aligned.result.operands))
-    return f"{beside}: {constraint.reason}"
+        return f"{where} has {_clashing_sizes(cells, names)} ({constraint.reason})"
+    operands = " and ".join(f"{names[n]} {shape}" for n, shape in enumerate(aligned.result.operands))
+    return f"{operands}: {constraint.reason}"
 
 
 def refusal_reason(constraint: Constraint, aligned: Alignment) -> str:
@@ -277,13 +277,13 @@ def refusal_reason(constraint: Constraint, aligned: Alignment) -> str:
     return f"{aligned.names[operands[0]]}: {constraint.reason}" if len(operands) == 1 else constraint.reason
 
 
-def _beside(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
+def _clashing_sizes(cells: Sequence[tuple[int, Dim]], names: Sequence[str]) -> str:
     """Return the sizes of an axis; for more than two operands, two that clash and the names of their operands."""
     numbers = [(n, d) for n, d in cells if isinstance(d, int)]
     if len(names) > 2:
         left, right = clashing_pair(numbers)
-        return f"{left[1]} of {names[left[0]]} beside {right[1]} of {names[right[0]]}"
-    return " beside ".join(str(d) for _, d in numbers)
+        return f"{left[1]} of {names[left[0]]} and {right[1]} of {names[right[0]]}"
+    return " and ".join(str(d) for _, d in numbers)
 
 
 def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tuple[int, Dim]]:
@@ -344,7 +344,7 @@ def _conflict_line(constraint: Constraint, aligned: Alignment) -> tuple[str, boo
     pair = clashing_pair(cells) if len(cells) > 1 else ()
     clash = isinstance(constraint.requirement, Compatible) and _differ(*[d for _, d in pair])
     if clash or all(isinstance(d, int) for _, d in cells):
-        return f"{where} has {_beside(cells, names)} ({constraint.reason})", False
+        return f"{where} has {_clashing_sizes(cells, names)} ({constraint.reason})", False
     requirement = constraint.requirement
     if isinstance(requirement, Compatible):
         cells = list(_narrowed(cells, aligned.result))

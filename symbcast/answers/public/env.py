@@ -249,7 +249,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
         >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
         >>> (found,) = env.findings
         >>> found.operation, found.text, found.code, found.counterexample, found.sizes_there
-        ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) beside (2, 64)')
+        ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) and (2, 64)')
         """
         from symbcast.answers.findings import findings_of
 
@@ -268,9 +268,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
         >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
         >>> print(env.report("text", "net.py"))
         net.py: warning: mask (numpy): the program is valid only when T and S are equal, or one of them is 1
-            numpy asks: on axis 1 (-1), sizes must be equal or 1
+            numpy requires: on axis 1 (-1), sizes must be equal or 1
             operands: A (batch, T), B (batch, S)
-            fails at batch=1, T=2, S=3: (1, 2) beside (1, 3)
+            fails at batch=1, T=2, S=3: (1, 2) and (1, 3)
         """
         from symbcast.answers.program_report import report
 

@@ -180,7 +180,7 @@ class Result(AskedAnswer, Documented):
 
         >>> for finding in broadcast("N, 3", "M, 3").findings:
         ...     print(finding.text, finding.sizes_there)
-        N == M or N == 1 or M == 1 (2, 3) beside (3, 3)
+        N == M or N == 1 or M == 1 (2, 3) and (3, 3)
         """
         from symbcast.answers.findings import findings_of_call
 

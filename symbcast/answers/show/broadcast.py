@@ -33,6 +33,7 @@ from symbcast.answers.show.document import (
     field,
     fields,
     heading,
+    plain,
     whole,
     words,
 )
@@ -126,6 +127,21 @@ def condition_lines(formula: Formula, namer: Namer, place: str, *, in_code: bool
     left = len(formula.parts) - _PARTS
     if left > 0:
         yield words(f"{word} {left} more {kind}{'s' * (left > 1)}; {place} has all")
+
+
+def stated(formula: Formula, namer: Namer) -> Iterator[Line]:
+    """Yield a condition in words; alternatives that have several parts have a line each.
+
+    An alternative whose words would need parentheses is written as a formula.
+    """
+    math = JointFormulas((namer.renamed_formula(formula),))
+    cases = formula.parts if isinstance(formula, AnyOf) and _is_nested(formula, namer) else ()
+    if not 1 < len(cases) <= _PARTS:
+        yield condition_line(in_words(formula, namer), namer.formula(formula), math)
+        return
+    for number, case in enumerate(cases):
+        text = namer.formula(case) if _is_nested(case, namer) else in_words(case, namer)
+        yield (Span(f"{'or ' if number else ''}{text}", math=NOTHING if number else math),)
 
 
 def _one_line(formula: Formula, namer: Namer, in_code: bool) -> Line:
@@ -346,7 +362,7 @@ def broadcast_document(result: BroadcastCall, room: Room = Room.SCREEN) -> Docum
     <BLANKLINE>
     valid when   N and M are equal, or one of them is 1
                  N == M or N == 1 or M == 1
-    fails at     N=2, M=3: axis 0 (-2) would be 2 beside 3 (sizes must be equal or 1)
+    fails at     N=2, M=3: axis 0 (-2) has 2 and 3 (sizes must be equal or 1)
     works at     N=1, M=1: output (1, 3)
     fix          assume "N == M" if that is known
     """
@@ -431,7 +447,11 @@ def _condition(aligned: Alignment) -> Iterator[Line]:
     clauses, namer = _left(aligned.result), aligned.namer
     if not clauses:
         return
-    texts = [in_words(c, namer) for c in clauses[:CLAUSES_SHOWN]]
+    if len(clauses) == 1:
+        yield from ((Span(plain(line), math=NOTHING),) for line in stated(clauses[0], namer))
+        yield from conjunction(clauses, namer)
+        return
+    texts = [namer.formula(c) if _is_nested(c, namer) else in_words(c, namer) for c in clauses[:CLAUSES_SHOWN]]
     if all(len(text) <= LONGEST for text in texts):  # longer words are harder to follow than the formula below them
         texts = [f"{'and ' if n else ''}{t}" for n, t in enumerate(texts)]
         if len(clauses) > CLAUSES_SHOWN:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.explanation.words import Namer, axis_text, in_words, rule_text
+from symbcast.answers.explanation.words import Namer, axis_text, rule_text
 from symbcast.answers.findings import dims_at, failing_constraint
 from symbcast.answers.show import document as doc
-from symbcast.answers.show.broadcast import TONES, evidence_text, open_fields, verdict_text
+from symbcast.answers.show.broadcast import TONES, evidence_text, open_fields, stated, verdict_text
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, dims_of
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
@@ -103,10 +103,10 @@ def program_document(env: Program, room: doc.Room = doc.Room.SCREEN) -> doc.Docu
     1 operation over 3 sizes: valid for some sizes under the assumptions
     <BLANKLINE>
     valid when   T and S are equal, or one of them is 1
-                 first asked by mask: numpy of (batch, T, S), (batch, 1, T)
+                 first needed by mask: numpy of (batch, T, S), (batch, 1, T)
     together     T == S or T == 1 or S == 1
     assuming     batch >= 1
-    fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 beside 2 (sizes must be equal or 1)
+    fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 and 2 (sizes must be equal or 1)
     works at     batch=1, T=1, S=1
     """
     namer = Namer.of(env.shown)
@@ -114,7 +114,7 @@ def program_document(env: Program, room: doc.Room = doc.Room.SCREEN) -> doc.Docu
         tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])
     ]
     records = doc.Records(
-        "the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(requirements)
+        "the requirements of the operations", ("must hold", "needed by", "fails at"), tuple(requirements)
     )
     left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
     blocks = records, doc.fields(_fields(env, namer))
@@ -200,7 +200,7 @@ def _clashing(sizes: Sequence[str], own: Container[str]) -> str:
     if "0" in sizes and "0" not in own:
         return ""
     others = [size for size in sizes if size != "1"]
-    return " beside ".join(others if len(others) > 1 else sizes)
+    return " and ".join(others if len(others) > 1 else sizes)
 
 
 def _requirement_records(
@@ -208,15 +208,11 @@ def _requirement_records(
 ) -> Iterator[doc.Field]:
     """Yield each requirement, its operations, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
-    math = doc.JointFormulas((namer.renamed_formula(condition),))
-    yield doc.field(
-        "and" if number else "valid when",
-        doc.condition_line(in_words(condition, namer), namer.formula(condition), math),
-    )
+    yield doc.field("and" if number else "valid when", *stated(condition, namer))
     if origins and (requirement.is_direct or len(origins) == 1):
         others = prose_list([op_name(o) for o in origins[1:]], limit=NAMED)
         also = shorten_end(f", then by {others}" if others else "", 120)
-        yield doc.field("", (*_operation(origins[0], namer), doc.Span(also)), lead="first asked by ")
+        yield doc.field("", (*_operation(origins[0], namer), doc.Span(also)), lead="first needed by ")
     else:
         lines = [_operation(o, namer) for o in origins[:NAMED]]
         lines[1:] = [(doc.Span("and "), *line) for line in lines[1:]]

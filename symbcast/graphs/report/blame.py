@@ -365,9 +365,9 @@ def content_of(position: int, value: Value) -> tuple[Dim, ...] | None:
 
 
 def shapes_at(blamed: NodeBlame, sizes: Sizes) -> str:
-    """Return the operands that meet, at the given sizes: ``(1, 64, 25) beside (1, 64, 26)``."""
+    """Return the operands that meet, at the given sizes: ``(1, 64, 25) and (1, 64, 26)``."""
     values = [v for v in blamed.place.inputs if v is not None]
-    return " beside ".join(_at(n, values[n], sizes) for n in blamed.shown())
+    return " and ".join(_at(n, values[n], sizes) for n in blamed.shown())
 
 
 def _at(position: int, value: Value, sizes: Sizes) -> str:

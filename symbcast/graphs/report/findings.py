@@ -220,7 +220,7 @@ class _ModelFindingReader:
         return Finding(
             **node_fields,
             text=self._namer.formula(clause),
-            words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
+            words=in_words(clause, self._namer),
             failing=None if failing is None else self._shown_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
             stops_at="" if sizes is None else self._stop(sizes),

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.outcomes import Level, Notice, NoticeKind, kind_of, lines, stopping
 from symbcast.answers.program_report import dims_data
-from symbcast.answers.show.broadcast import MAY_STILL_FAIL, TONES, open_fields, with_condition
+from symbcast.answers.show.broadcast import MAY_STILL_FAIL, TONES, open_fields, stated, with_condition
 from symbcast.answers.show.document import (
     Block,
     Document,
     Field,
     Fields,
-    JointFormulas,
     Line,
     NamedSizes,
     Records,
@@ -28,7 +27,6 @@ from symbcast.answers.show.document import (
     Shortener,
     Span,
     code,
-    condition_line,
     conjunction,
     field,
     fields,
@@ -65,9 +63,9 @@ CONDITION = "condition"
 # What the condition of an open answer is: sizes that it allows may still fail.
 NECESSARY = "necessary"
 
-_HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
+_HEADS = ("must hold", "needed by", "operands", "fails at", "fix")
 _VALUE_OF = re.compile(r"the value of the input (\w+)")
-_CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
+_CLASHING = ("impossible", "needs", "operands", "fails at", "fix")
 
 
 def model_document(report: GraphAnswer, room: Room = Room.SCREEN, *, more: tuple[Block, ...] = ()) -> Document:
@@ -100,7 +98,7 @@ def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document
     names = frozenset(input_size_names(report._checked).values()) if report._partial_reason else None
     asking = partial(_requirement_fields, inputs=names)
     rows = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
-    records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(rows))
+    records = Records("what the nodes require", _CLASHING if never else _HEADS, tuple(rows))
     left = field(
         "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
     )
@@ -115,7 +113,7 @@ def model_verdict_words(report: GraphAnswer) -> str:
     match report.verdict:
         case Verdict.ALWAYS:
             data = bool(report.unanalysed) or any(f.is_about_data for f in report.findings)
-            sizes = f"all sizes from {report.min_size} on" if report.min_size else "all sizes"
+            sizes = f"all sizes >= {report.min_size}" if report.min_size else "all sizes"
             runs = f"runs for {sizes}" if report._shown else "runs; all of its sizes are fixed"
             return f"{runs}{', with suitable data' if data else ''}"
         case Verdict.SOMETIMES:
@@ -158,19 +156,18 @@ def _requirement_fields(finding: Finding, number: int, namer: Namer, inputs: fro
     ``inputs`` are the sizes of inputs if some nodes are open, else None.
     """
     label = "runs when" if inputs is None else "must hold"
-    yield field("and" if number else label, _said(finding, namer))
+    yield field("and" if number else label, *stated(finding.formula, namer))
     if finding.together:
-        yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
+        yield field("needed by", *(_share(share, n) for n, share in enumerate(finding.together)))
     else:
-        yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
+        yield field("needed by", _node(finding), words(finding.where), most=3 if finding.where else 2)
     yield from _evidence(finding, namer, inputs)
 
 
 def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     """Yield the fields of one of the conflicting nodes and its requirement."""
     yield field("and" if number else "impossible", _node(finding), most=2)
-    asks = () if finding.formula == FALSE else _said(finding, namer)
-    yield field("which asks", asks, lead="that ")
+    yield field("needs", *(() if finding.formula == FALSE else stated(finding.formula, namer)))
     yield from _evidence(finding, namer)
 
 
@@ -181,12 +178,6 @@ def _evidence(finding: Finding, namer: Namer, inputs: frozenset[str] | None = No
     yield field("fails at", _failing(finding, inputs), most=1)
     fix = f"{finding.fix}{MAY_STILL_FAIL}" if inputs is not None else finding.fix
     yield field("fix", (Span(fix),) if finding.fix and not finding.is_about_data else ())
-
-
-def _said(finding: Finding, namer: Namer) -> Line:
-    return condition_line(
-        finding.words, namer.formula(finding.formula), JointFormulas((namer.renamed_formula(finding.formula),))
-    )
 
 
 def _node(finding: Finding) -> Line:
@@ -203,8 +194,8 @@ def _share(share: JointShare, number: int) -> Line:
     """Return what one of several nodes requires, and the reason."""
     name = shorten_middle(share.node, NAME)
     whole_name = share.node if name != share.node else ""
-    spans = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}), that "))
-    return (*spans, Span(share.text, True), Span(f": {share.reason}" if share.reason else ""))
+    spans = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}): "))
+    return (*spans, Span(share.text, True), Span(f" ({share.reason})" if share.reason else ""))
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
@@ -272,7 +263,7 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
 def _assumed(report: GraphAnswer) -> list[str]:
     texts = list(report.assumptions)
     if report.min_size and report.verdict is not Verdict.ALWAYS:
-        texts.append(f"sizes from {report.min_size} on")
+        texts.append(f"sizes >= {report.min_size}")
     return [*texts, report._checked.taken] if report._checked.taken else texts
 
 
@@ -370,7 +361,7 @@ def notice_of(finding: Finding, level: Level, namer: Namer, required: str = _ASK
 
 
 def _share_line(share: JointShare) -> str:
-    return f"{share.node} asks {share.text}{f': {share.reason}' if share.reason else ''}"
+    return f"{share.node} requires {share.text}{f': {share.reason}' if share.reason else ''}"
 
 
 def _operand_line(finding: Finding, position: int, namer: Namer) -> str:

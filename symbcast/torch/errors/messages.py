@@ -96,8 +96,8 @@ def guard_message(match: re.Match[str], names: SizeNames, text: str, line: str =
         guard = Guard(shown_guard(shown), None, line, error.problem, sizes)
         about = f", so what sizes of {', '.join(sizes)} it accepts is open" if sizes else ""
         why = f"this guard is not read: {error.problem}{about}"
-        return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", why, guard=guard, line=line)
-    return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", guard=guard, line=line)
+        return Message(_quoted(match), f"torch requires {names.spelled(shown)}", why, guard=guard, line=line)
+    return Message(_quoted(match), f"torch requires {names.spelled(shown)}", guard=guard, line=line)
 
 
 def read_guard(match: re.Match[str], names: SizeNames) -> Message:

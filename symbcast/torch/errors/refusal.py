@@ -354,7 +354,7 @@ class Refusal:
         answered = [m.guard for m in self.messages if m.advice and m.guard is not None]
         for clause in self.guards.clauses:
             if not clause.guards or not all(g in answered for g in clause.guards):
-                yield f"torch asks that {clause.text}"
+                yield f"torch requires {clause.text}"
                 yield from _indented(why=cause_of(clause, self.guards.all), at=", ".join(recorded_lines(clause)))
         for message in self.messages:
             if message.guard is None or message.guard.formula is None or message.advice:
@@ -407,7 +407,7 @@ def read_error(error: BaseException | str, min_size: int = 1) -> Refusal:
     ...     (L['x'].size()[2] % 4) == 0.
     ... ''')
     >>> print(refusal)
-    torch asks that H % 4 == 0
+    torch requires H % 4 == 0
       why: the code divides the axis into equal parts: a view, reshape, split or unfold with a written size
     export again with, and all other axes as before,
       _H = Dim('_H')

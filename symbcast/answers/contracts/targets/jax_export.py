@@ -49,11 +49,11 @@ class JaxShapes(NamedTuple):
 RULES: tuple[TargetRule[JaxShapes], ...] = (
     TargetRule(
         "a size is at least 1",
-        f"{_SHAPES}: dimension variables range over integers from 1 on",
+        f"{_SHAPES}: dimension variables range over integers >= 1",
         lambda draft: declaration.first_refused(
             f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1
         ),
-        "want sizes from 1 on",
+        "want sizes >= 1",
     ),
     TargetRule(
         f"a size is at most {_INT32}",

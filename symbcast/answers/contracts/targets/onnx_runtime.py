@@ -20,7 +20,7 @@ RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
         "an override is a number from 0 on",
         "ONNX Runtime: core/optimizer/free_dim_override_transformer.cc takes -1 for an open size",
         lambda sizes: first_refused(f"{name} is {size}" for name, size in sizes.items() if size < 0),
-        "want sizes from 0 on",
+        "want sizes >= 0",
     ),
 )
 

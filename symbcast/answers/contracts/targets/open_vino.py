@@ -23,7 +23,7 @@ RULES: tuple[TargetRule[BoundedAxes], ...] = (
             for a in shape
             if a.sizes[0] < 0
         ),
-        "want sizes from 0 on",
+        "want sizes >= 0",
     ),
 )
 

@@ -75,7 +75,7 @@ _PROFILES: tuple[TargetRule[TensorRtProfiles], ...] = (
         "a profile has 0 <= least <= optimal <= greatest on each axis",
         "TensorRT: NvInferRuntime.h, IOptimizationProfile::setDimensions",
         _is_unordered,
-        "want sizes from 0 on",
+        "want sizes >= 0",
     ),
     TargetRule(
         f"a tensor has at most {_MOST_AXES} axes",

@@ -119,7 +119,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
             for b in draft.blocks
             if any(n < 1 and n != -1 for n in (*b.dims, *(b.reshape or ())))
         ),
-        "want sizes from 1 on",
+        "want sizes >= 1",
     ),
     TargetRule(
         "an empty reshape needs a batch",
