@@ -115,7 +115,5 @@ def _discard_output() -> None:
 def _refuse(message: str, pointer: str = "") -> int:
     """Print an error; a pointer to a position in a text is not wrapped."""
     with suppress(OSError):  # nobody is left to read the error
-        terminal.print_wrapped(f"symbcast: {message}", sys.stderr)
-        if pointer:
-            terminal.print_text(pointer, sys.stderr)
+        terminal.print_error(message, pointer)
     return Exit.USAGE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from symbcast.cli.command import lines_by_word, load_command
 from symbcast.cli.model_files import path_exists
-from symbcast.cli.terminal import argument_text, command_line, is_shape, print_wrapped
+from symbcast.cli.terminal import argument_text, command_line, is_joined, is_shape, print_error
 from symbcast.core.advice import AXIS_NAMES
 from symbcast.core.algebra.formulas import dims_of
 from symbcast.core.algebra.symbols import SequenceSymbol
@@ -216,7 +215,11 @@ def _operation(word: str, rest: Sequence[str]) -> str:
     name = method.partition("(")[0]
     if name.startswith("_") or method.startswith("broadcast(") or not callable(getattr(ShapeEnv, name, None)):
         return ""
-    operands = ", ".join(f'"{a}"' for a in shapes) if name == word else ""
+    if name == "implies" and len(rest) == 2:
+        sizes = ", ".join(dict.fromkeys(re.findall(r"[^\W\d][\w.]*", " ".join(rest)))) or "N"
+        meant = command_line("prove", sizes, "--assume", rest[0], "--that", rest[1])
+        return f"there is no command implies; did you mean {meant}?"
+    operands = ", ".join(a if a.isdecimal() else f'"{a}"' for a in rest) if name == word else ""
     call = method if method.endswith(")") else f"{method}({operands or '...'})"
     return f"{word} is an operation of programs, not a command; in Python: symbcast.ShapeEnv().{call}"
 
@@ -391,7 +394,14 @@ def note_unknown_names(assume: Sequence[str] | None, shapes: Iterable[ShapeLike]
     own = _names_of(symbols_of(d for s in shapes for d in shape(s).dims))
     named = _names_of(symbols_of(d for a in read_assumptions(list(assume)) for d in dims_of(a.formula)))
     for note in _notes(named, own):
-        print_wrapped(f"symbcast: note: {note}", sys.stderr)
+        print_error(note, kind="note")
+
+
+def note_joined_sizes(shapes: Iterable[str]) -> None:
+    """Say on standard error that a name such as ``Nx3`` is one size."""
+    for text in filter(is_joined, shapes):
+        meant = ", ".join(text.split("x"))
+        print_error(f'{text} is read as the name of one size; did you mean "{meant}"?', kind="note")
 
 
 def _notes(named: Iterable[str], own: Sequence[str]) -> Iterator[str]:

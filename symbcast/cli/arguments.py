@@ -269,6 +269,7 @@ def _check_quoted(command: str, shapes: Sequence[str]) -> None:
     fault = argument_advice.instead_of_shapes(command, shapes) or value_advice.unquoted_shapes(command, shapes)
     if fault:
         raise UsageError(fault)
+    argument_advice.note_joined_sizes(shapes)
 
 
 def _is_equation(text: str) -> bool:

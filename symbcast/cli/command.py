@@ -88,6 +88,7 @@ class Command(NamedTuple):
     ``prefix`` precedes the function's name: a command about the command line itself is written as an option.
     ``words`` are what people type instead of its name, each with the line to write; ``needs`` is an option that it
     does not work without. ``executes`` says what of the user's it executes, if `docs/security.md` does not.
+    ``group`` is its place in the list of commands.
     """
 
     function: Callable[..., int]
@@ -99,6 +100,12 @@ class Command(NamedTuple):
     words: Mapping[str, str] = {}
     needs: str = ""
     executes: str = ""
+    group: str = ""
+
+    @property
+    def title(self) -> str:
+        """The group of commands to which it belongs in the help: by default that of its subject."""
+        return self.group or {"shapes": "Shapes", "models": "Models", "function": "Code"}.get(self.subject, "Other")
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -49,17 +50,33 @@ def print_help(command: Command | None = None, with_plugins: bool = False) -> in
 def all_parser(*, is_complete: bool) -> argparse.ArgumentParser:
     """Return the parser of all commands; without ``is_complete`` it lists them without their options."""
     parser = _parser("symbcast COMMAND", _SUMMARY, _EPILOGUE)
-    commands = parser.add_subparsers(title="Commands", metavar="COMMAND")
-    for name in command_names():
-        own = load_command(name)
-        below = commands.add_parser(name, help=_escaped(_summary(own)), add_help=False)
-        if is_complete:
+    if is_complete:
+        commands = parser.add_subparsers(title="Commands", metavar="COMMAND")
+        for name in command_names():
+            own = load_command(name)
+            below = commands.add_parser(name, help=_escaped(_summary(own)), add_help=False)
             _add_arguments(below, own, with_plugins=False)
+    else:
+        _add_groups(parser, list(map(load_command, command_names())))
     options = parser.add_argument_group("Options")
     options.add_argument(INSTALL, action="store_true", help=_escaped(_summary(load_command(INSTALL))))
     options.add_argument("--version", action="version", version=__version__, help="Print the version.")
     options.add_argument("--help", "-h", action="help", help="Print this help, or that of a command.")
     return parser
+
+
+# The order of the groups of commands; others follow.
+_GROUPS = ("Shapes", "Models", "Code")
+
+
+def _add_groups(parser: argparse.ArgumentParser, commands: Sequence[Command]) -> None:
+    """List commands in groups, which argparse's subcommands cannot be in."""
+    groups = dict.fromkeys((*_GROUPS, *sorted(c.title for c in commands)))
+    for title in groups:
+        group = parser.add_argument_group(title)
+        for own in commands:
+            if own.title == title:
+                group.add_argument(own.name, nargs="?", help=_escaped(_summary(own)))
 
 
 def _parser(usage: str, summary: str, epilogue: str) -> argparse.ArgumentParser:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import traceback
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -19,7 +18,7 @@ from symbcast.answers.show.document import Shortener
 from symbcast.cli.model_files import check_readable, front_end_for
 from symbcast.cli.model_outcomes import NO_NAMES, FileOutcome, ModelNames, RuntimeRun, data_of, remark, show_summary
 from symbcast.cli.options import guard_text
-from symbcast.cli.terminal import Bar, UsageError, harmless, print_text, print_wrapped
+from symbcast.cli.terminal import Bar, UsageError, print_error, print_text
 from symbcast.core import __version__
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.interrupts import CleanupOnInterrupt, RaiseFirstInterrupt
@@ -183,7 +182,7 @@ def recorded(
         for outcome in known_outcomes(written, names) if not done else written:
             with bar.away():
                 if outcome.problem is not None:
-                    print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+                    print_error(f"{outcome.source}: {outcome.problem}")
                 remark(outcome)
             done[outcome.source] = outcome
     recorded_outcomes = [done[job.path] for job in jobs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 from symbcast.answers.guards.languages import LANGUAGES
 from symbcast.answers.outcomes import CheckOutcome, github_commands, sarif_document
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
-from symbcast.cli.terminal import harmless, print_json, print_text, print_wrapped, show
+from symbcast.cli.terminal import print_error, print_json, print_text, show
 from symbcast.core.characters import shorten_middle
 from symbcast.graphs.jobs import Stamp, Status
 
@@ -90,7 +89,7 @@ class OutcomeWriter:
     def tell(self, outcome: FileOutcome) -> None:
         """Report the outcome of one file, in order."""
         if outcome.problem is not None:
-            print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+            print_error(f"{outcome.source}: {outcome.problem}")
         remark(outcome)
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
@@ -168,7 +167,7 @@ OUTCOME_WRITERS: Mapping[str, type[OutcomeWriter]] = {
 def remark(outcome: FileOutcome) -> None:
     """Print an outcome's remarks for the user of the command."""
     for text in outcome.remarks:
-        print_wrapped(harmless(f"symbcast: {text}"), sys.stderr)
+        print_error(text, kind="note")
 
 
 def _report(outcome: FileOutcome, document: Document) -> Document:

@@ -132,6 +132,27 @@ def print_wrapped(text: str, stream: TextIO | None = None, indent: int = 0) -> N
     print_text(text, stream)
 
 
+# Where a message goes on with what to do: the words with which its advice begins.
+_ADVICE = re.compile(
+    r"; (?=(?:did you mean|write|use|give|quote|add|leave|name|export|choose|wait|in Python|it is one of|to assume|"
+    r"check that|check explains|install|pip install|continue)\b)"
+    r"|\. (?=(?:If these are|Quote it|The \w+ are)\b)"
+)
+
+
+def print_error(message: str, pointer: str = "", kind: str = "error") -> None:
+    """Print a message on stderr: what is wrong, an excerpt that points to it, and what to do as a tip below.
+
+    The excerpt is not wrapped. What steers a terminal is escaped.
+    """
+    problem, *advice = _ADVICE.split(harmless(message), maxsplit=1)
+    print_wrapped(f"{kind}: {problem}", sys.stderr)
+    if pointer:
+        print_text(pointer, sys.stderr)
+    if advice:
+        print_wrapped(f"  tip: {advice[0]}", sys.stderr, indent=7)
+
+
 def harmless(text: str) -> str:
     r"""Return text from a file with terminal control characters escaped; line breaks are kept.
 
@@ -177,6 +198,7 @@ def show(document: Document, indent: int = 2) -> None:
 SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
 # What people write before an output.
 EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
+_JOINED = re.compile(r"[A-Z](?:x(?:[A-Z]|[0-9]+))+")
 _PLAIN = r"[\w.,/:=@%+-]+"
 # Other words for values of options.
 CHOICES = {
@@ -204,8 +226,14 @@ def are_clear(arguments: Sequence[str]) -> bool:
         (argument.isidentifier() or argument.isdecimal() or "," in argument)
         and not argument.rstrip().endswith(",")
         and argument not in (*SIGNS, *EQUALS)
+        and not is_joined(argument)
         for argument in arguments
     )
+
+
+def is_joined(text: str) -> bool:
+    """Return whether a name may be meant as sizes with x between them, such as ``Nx3``."""
+    return _JOINED.fullmatch(text) is not None
 
 
 def meant_choice(value: str, choices: Sequence[str]) -> str | None:

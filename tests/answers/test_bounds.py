@@ -181,7 +181,7 @@ def test_forms():
     ("arguments", "error", "message"),
     [
         (("N +",), sb.ShapeSyntaxError, "ends too early"),
-        (("N == 3",), sb.ShapeSyntaxError, "a relation is not a dimension"),
+        (("N == 3",), sb.ShapeSyntaxError, "a relation is not a size"),
         (("N, M",), sb.ShapeSyntaxError, "','"),
         ((2.5,), sb.DimensionError, "not a float"),
         ((True,), sb.ShapeTypeError, "not a dimension"),

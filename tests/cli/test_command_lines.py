@@ -63,6 +63,12 @@ def folder(files, tmp_path, monkeypatch):
     return tmp_path
 
 
+def on_one_line(err):
+    """Return an error with its tip behind it, as it was raised, and without the excerpt between the two."""
+    lines = [line for line in err.splitlines() if not line.startswith("    ")]
+    return re.sub(r"\n  tip: ", "; ", "\n".join(lines))
+
+
 def test_the_table_is_large():
     assert sum(row[0] != "2" for row in ROWS) >= 30 and sum(row[0] == "2" for row in ROWS) >= 70
 
@@ -77,10 +83,10 @@ def test_command_line(status, arguments, stdin, says, folder, files, monkeypatch
     out, err = capsys.readouterr()
     assert "Traceback" not in out + err and "the check itself failed" not in out + err
     if int(status) == Exit.USAGE:
-        assert err.startswith("symbcast: ") and says in err.splitlines()[0]
-        assert len(err.splitlines()) <= 3
+        assert err.startswith("error: ") and says in on_one_line(err)
+        assert len(err.splitlines()) <= 4
     else:
-        notes = [line for line in err.splitlines() if not line.startswith("symbcast: note: ")]
+        notes = [line for line in err.splitlines() if not line.startswith(("note: ", "  tip: "))]
         assert not notes and out.splitlines()[0] == says
 
 
@@ -91,7 +97,7 @@ def test_a_mistake_is_answered_by_what_was_meant(arguments, says, folder, files,
     (folder / "function.py").write_text(FUNCTIONS)
     assert run(shlex.split(arguments)) == Exit.USAGE
     out, err = capsys.readouterr()
-    assert not out and says in " ".join(err.split())
+    assert not out and says in " ".join(on_one_line(err).split())
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row[0] == "2"][::8], ids=lambda row: row[1][:60])
@@ -150,7 +156,7 @@ def test_a_page_is_written_for_one_model(folder, files, capsys):
     pytest.importorskip("onnx")
     assert run(["model", "sometimes.onnx", "--html", "pages/here.html"]) == Exit.FAILS
     out, err = capsys.readouterr()
-    assert "runs only for some sizes" in out and err == "symbcast: the page is pages/here.html\n"
+    assert "runs only for some sizes" in out and err == "note: the page is pages/here.html\n"
     assert Path("pages/here.html").read_text().startswith("<!doctype html>")
     for wrong in (
         ["--html", "pages/here.html"],
@@ -161,7 +167,7 @@ def test_a_page_is_written_for_one_model(folder, files, capsys):
         ["--html", "a.html", "--results", "a.jsonl"],
     ):
         assert run(["model", "sometimes.onnx", *wrong]) == Exit.USAGE
-        assert capsys.readouterr().err.startswith("symbcast: --html ")
+        assert capsys.readouterr().err.startswith("error: --html ")
     assert run(["model", "sometimes.onnx", "--html", "pages/here.html", "--overwrite"]) == Exit.FAILS
 
 

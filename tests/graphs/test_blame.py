@@ -59,7 +59,7 @@ def test_two_requirements_that_make_one_are_given_with_both_nodes():
     text = " ".join(report.explain().split())
     assert "needed by r0 (Reshape): H % 2 == 0 (the size at -1 must be a whole number)" in text
     assert "and r1 (Reshape): H % 3 == 0 (the size at -1 must be a whole number)" in text
-    assert "and r1 (Reshape), that H % 3 == 0" in Page(report._repr_html_()).text
+    assert "and r1 (Reshape): H % 3 == 0" in Page(report._repr_html_()).text
     assert r"\text{r1 (Reshape)" in check_latex(report._repr_latex_()) or "r1" in report._repr_latex_()
     (notice,) = notices_of(report)
     assert "r1 requires H % 3 == 0" in notice.text

@@ -92,9 +92,9 @@ def test_wrong_usage_is_one_message_on_stderr(arguments, message, models, capsys
     assert run(["model", *arguments]) == Exit.USAGE
     out, err = capsys.readouterr()
     assert not out
-    assert err.startswith("symbcast: ")
-    assert message.lower() in err.lower()
-    assert len(err.splitlines()) <= 3
+    assert err.startswith("error: ")
+    assert message.lower() in err.replace("\n  tip: ", "; ").lower()
+    assert len(err.splitlines()) <= 4
 
 
 def test_text_is_the_report_in_words(models, capsys):
@@ -184,7 +184,7 @@ def test_weights_that_stay_behind_are_told_of(models, capsys):
     run(["model", "model.onnx", "--output", "beside.onnx"])
     assert not capsys.readouterr().err
     run(["model", "model.onnx", "--output", "out/model.onnx"])
-    assert capsys.readouterr().err == "symbcast: out/model.onnx needs weights.bin of . next to it\n"
+    assert capsys.readouterr().err == "note: out/model.onnx needs weights.bin of . next to it\n"
 
 
 # The real runtime.

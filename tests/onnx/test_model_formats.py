@@ -33,7 +33,7 @@ def test_json_is_one_document(models, capsys):
     (error,) = data["errors"]
     assert error["source"] == "broken.onnx"
     assert error["problem"] == "is text, not an ONNX model"
-    assert err == f"symbcast: broken.onnx: {error['problem']}; {error['hint']}\n"
+    assert err == f"error: broken.onnx: {error['problem']}\n  tip: {error['hint']}\n"
 
 
 def test_sarif_is_valid_and_says_it_all(models, capsys):

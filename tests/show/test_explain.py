@@ -113,12 +113,7 @@ def test_explanation_says(shapes, options, pieces):
 HEADLINES = [
     (("3", "4"), {}, None, ["numpy cannot broadcast these shapes\n", "A  3\n", "B  4\n", "x\n", "has 3 and 4"]),
     (("N, 3", "M, 1"), {}, None, ["only at some sizes", "valid when N == M or", "fails at N=2, M=3", "fix: assume"]),
-    (
-        ("N, 3", "M, 1"),
-        {},
-        {"N": 4, "M": 5},
-        ["at N=4, M=5\n", "A  4   3\n", "axis 0 (-2) has 4 and 5", "valid"],
-    ),
+    (("N, 3", "M, 1"), {}, {"N": 4, "M": 5}, ["at N=4, M=5\n", "A  4   3\n", "axis 0 (-2) has 4 and 5", "valid"]),
     (("N - 1", "3"), {}, {"N": 0}, ["axis 0 (-1) of A, N - 1, would not be a size"]),
     (("N", "3"), {"assume": "N % 8 == 0"}, None, ["at any sizes", "but N is a multiple of 8"]),
     (("N", "N"), {}, None, ["can broadcast these shapes"]),

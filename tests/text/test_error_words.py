@@ -20,8 +20,7 @@ OPERATIONS = [
     ),
     (
         'reshape("7, 3", (0, 2), zero_copies=True)',
-        "reshape(zero_copies=True) of (7, 3), (0, 2) is impossible: 3 and 2: "
-        "the number of elements must stay the same",
+        "reshape(zero_copies=True) of (7, 3), (0, 2) is impossible: 3 and 2: the number of elements must stay the same",
     ),
     ('split("7", 2)', "split(parts=2) of (7,) is impossible: the size must be a multiple of 2, the number of parts"),
     ('split("7", (3, 3))', "split of (7,), (3, 3) is impossible: 6 and 7: the parts must add up to the size"),

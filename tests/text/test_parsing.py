@@ -170,8 +170,8 @@ BAD_SHAPES = [
     ("2N", "unexpected 'N' after a number; expected '*' between them", (1, 2)),
     ("[N, [3]]", "unexpected '['; expected a dimension", (4, 5)),
     ("N $", "unexpected character '$'", (2, 3)),
-    ("N == 1", "a relation is not a dimension", (2, 3)),
-    ("N=3", "a relation is not a dimension", (1, 2)),
+    ("N == 1", "a relation is not a size", (2, 3)),
+    ("N=3", "a relation is not a size", (1, 2)),
     ("..., N, ...", "a shape has one sequence of axes ('...', '*name'); expected sizes and names", (8, 11)),
     ("2*(*batch), 3", "a sequence of axes is not a size; expected '*name' by itself, or broadcast(*a, *b)", (0, 10)),
     ("* , 3", "unexpected ','; expected a dimension", (2, 3)),
@@ -252,7 +252,7 @@ def test_bad_formulas_say_what_and_where(text, message, span):
         ("b #c", "jaxtyping", "'#name'", (2, 4)),
         ("b ?c", "jaxtyping", "'?name'", (2, 4)),
         ("b c+", "jaxtyping", "expected a dimension", (4, 4)),
-        ("b rows=3*", "jaxtyping", "a relation is not a dimension", (6, 7)),
+        ("b rows=3*", "jaxtyping", "a relation is not a size", (6, 7)),
         ("2, 3", "mlir", "this is not an MLIR tensor type", (0, 1)),
         ("tensor<?x?xf32, #stablehlo.bounds<10>>", "mlir", "the number of bounds is 1, of sizes 2", (34, 36)),
         ("tensor<?x3xf32, #stablehlo.bounds<?, 3>>", "mlir", "the size 3 is fixed and has a bound", (34, 38)),
@@ -348,7 +348,7 @@ def test_a_slip_is_told_with_what_to_write(parse, text, correction):
 
 @pytest.mark.parametrize(("text", "relation"), [("N=3", "N == 3"), ("N, (M<K<3)", "M < K < 3"), ("!N", "N >= 2")])
 def test_a_relation_among_sizes_is_told_where_it_goes(text, relation):
-    with pytest.raises(ShapeSyntaxError, match=rf"assume= in Python, --assume '{relation}' for a command"):
+    with pytest.raises(ShapeSyntaxError, match=f'--assume "{relation}" in a command'):
         parse_shape(text)
 
 

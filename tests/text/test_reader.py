@@ -128,7 +128,7 @@ SHAPES = {
     "'\\x41\\u00e9', ''": "a name is not empty; ; 14-16",
     "'a": "a quote that is not closed; ; 0-1",
     "N, $": "unexpected character '$'; ; 3-4",
-    "N == 2, 3": "a relation is not a dimension; a size alone, and the relation as an assumption: assume= in Python, --assume 'N == 2' for a command; 2-3",
+    "N == 2, 3": "a relation is not a size; a size; to assume N == 2, add assume='N == 2' in Python, --assume \"N == 2\" in a command; 2-3",
     "2N, 3": "unexpected 'N' after a number; '*' between them; 1-2; write 2*N, 3",
     "batch size, 3": "a name has no spaces before 'size'; ',' or the end; 6-10; write batch_size, 3",
     "٣, N": "unexpected character '٣'; ; 0-1; write 3, N",

@@ -13,7 +13,7 @@ Exit status of bounds: 0 if both ends are known, or proved not to exist, 1 if th
 3 not decided."""
 
 
-@command(epilogue=EPILOGUE)
+@command(epilogue=EPILOGUE, group="Shapes")
 def bounds(size: str = "", /, *, assume: Assumed = None, min_size: MinSize = 0, format: TextOrJson = "text") -> int:
     """Find the least and greatest value of an expression of sizes, and the sizes at which they are reached.
 

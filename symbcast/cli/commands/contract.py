@@ -12,7 +12,7 @@ from symbcast.cli.argument_advice import several_models
 from symbcast.cli.command import Meaning, command
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.model_files import bound_sizes, check_readable, front_end_for, model_on_stdin
-from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
+from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_error, print_text, status_of
 from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.characters import closest
 from symbcast.core.effort import counted_call
@@ -217,7 +217,7 @@ def _written(contract: Contract, target: str, shortener: Shortener) -> Exit:
     try:
         print_text(contract.to(target))
     except TargetError as error:
-        print_text(f"symbcast: {error}", sys.stderr)
+        print_error(str(error))
         return Exit.FAILS
     return status_of(contract.verdict)
 

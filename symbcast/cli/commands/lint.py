@@ -31,7 +31,7 @@ NOTES = {
 }
 
 
-@command(epilogue=EPILOGUE, notes=NOTES)
+@command(epilogue=EPILOGUE, group="Code", notes=NOTES)
 def lint(  # noqa: PLR0913 - each is an option
     *paths: str,
     diff: str | None = None,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from symbcast.cli.command import command
-from symbcast.cli.terminal import Exit, Format, print_json, print_text, print_wrapped
+from symbcast.cli.terminal import Exit, Format, print_error, print_json, print_wrapped
 from symbcast.core.rules import REQUIRED, RuleInfo
 from symbcast.core.rules.declaration import Alias
 from symbcast.core.rules.registry import listed_rules, plugin_problems
@@ -17,7 +16,7 @@ Exit status of rules: 0, 2 wrong usage."""
 WORDS = dict.fromkeys(["list", "ls"], "rules for the rules, or symbcast --help for the commands")
 
 
-@command(epilogue=EPILOGUE, words=WORDS)
+@command(epilogue=EPILOGUE, group="Shapes", words=WORDS)
 def rules(*, format: Format = "text") -> int:
     """List the rules, including those of installed packages, with their attributes.
 
@@ -27,7 +26,7 @@ def rules(*, format: Format = "text") -> int:
         Text to read, or JSON.
     """
     for problem in plugin_problems():
-        print_text(f"symbcast: {problem}", sys.stderr)
+        print_error(str(problem))
     listed = listed_rules()
     if format == "json":
         print_json([_rule_data(rule) for rule in listed])

@@ -15,7 +15,7 @@ Exit status of torch-error: 0 a message about sizes was read, 1 none was found, 
 WORDS = dict.fromkeys(["pytorch", "torch"], "torch-error for an error of torch's, or model for a .pt2 file")
 
 
-@command(epilogue=EPILOGUE, words=WORDS)
+@command(epilogue=EPILOGUE, group="Code", words=WORDS)
 def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
     """Read torch's errors about sizes: what each means, why torch gives it, and what to do.
 

@@ -154,7 +154,7 @@ def answer_in_child(request: TraceRequest) -> Answer:
             raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
         note_unknown_names(request.assume, _shapes(call))
         for note in notes(request.arguments, function, report.verdict):
-            terminal.print_wrapped(f"symbcast: {note}", sys.stderr)
+            terminal.print_error(note, kind="note")
         return _answer(report, request)
 
 

@@ -217,7 +217,7 @@ _TERMINALS_IN_WORDS = {
 _CHARACTERS = {
     "=": ("a single '='", "'==' for equality"),
     "/": ("exact division of a size is not supported", "'//' for floor division"),
-    ".": ("a size is an integer, and a name has dots only between its words", ""),
+    ".": ("a dot stands only between the words of a name, as in layer.0", ""),
     "'": ("a quote that is not closed", ""),
     '"': ("a quote that is not closed", ""),
     "&": ("unexpected '&'", "'and'"),
@@ -227,7 +227,7 @@ _CHARACTERS = {
     "^": ("there is no operator '^'", "'**' for a power"),
 }
 _RANGE = re.compile(r"\s*((\d+)\s*\.\.\s*(\d+))\s*")
-_DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
+_DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.])")
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
@@ -282,10 +282,8 @@ def _relation(source: str, position: int) -> Fault:
     if other and source[position] in "<!":
         return Fault(other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>")
     relation = relation_within(source[:_MOST_CHECKED], position) or "N >= 2"
-    expected = (
-        f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
-    )
-    return Fault((position, position + 1), "a relation is not a dimension", expected)
+    expected = f'a size; to assume {relation}, add assume={relation!r} in Python, --assume "{relation}" in a command'
+    return Fault((position, position + 1), "a relation is not a size", expected)
 
 
 def fault_at_token(source: str, span: tuple[int, int], is_name: bool, accepted: Collection[str]) -> Fault:
