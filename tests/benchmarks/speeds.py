@@ -1,7 +1,7 @@
 """The tables of speeds: measured, and written with their date and versions.
 
 ``PYTHONPATH=tests:tests/support python -m benchmarks.speeds`` prints them; ``--write`` puts them into the README of
-this folder, and a selection into the project's README. Words limit them to the rows that contain one of them. A
+this folder, and a selection into ``docs/tools.md``. Words limit them to the rows that contain one of them. A
 section is a table; a row measures itself and returns its columns.
 """
 
@@ -22,7 +22,7 @@ from benchmarks.peers import operators as programs
 from benchmarks.peers import turns as peers
 
 README = Path(__file__).with_name("README.md")
-FRONT = Path(__file__).parents[2] / "README.md"
+FRONT = Path(__file__).parents[2] / "docs" / "tools.md"
 BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
 PACKAGES = ("symbcast", "numpy", "sympy", "onnx", "onnxruntime", "openvino", "jax", "torch", "tinygrad", "apache-tvm")
 NETWORKS = (4, 16)
@@ -44,7 +44,7 @@ class Section(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A row of the project's README: a question, the figures of symbcast, and those of others."""
+    """A row of ``docs/tools.md``: a question, the figures of symbcast, and those of others."""
 
     question: str
     ours: Sequence[Cell]
@@ -207,7 +207,7 @@ def front(found: Measured) -> str:
     for question, ours, others in COMPARED:
         texts = [f"{who} {found[row][column]}" for who, (row, column) in others.items() if row in found]
         lines.append((question, "; ".join(found[row][column] for row, column in ours), ", ".join(texts) or "none"))
-    more = f"{README.relative_to(FRONT.parent)}"
+    more = f"../{README.relative_to(FRONT.parents[1])}"
     return "\n".join([*table(FRONT_HEADS, lines), "", f"{head()} The [benchmarks]({more}) have more."])
 
 

@@ -20,7 +20,7 @@ from documents import DOCUMENTS, NOTEBOOKS, READMES, ROOT, anchors, blocks, link
 
 README = text_of(READMES[0])
 EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
-MOST_LINES = 180
+MOST_LINES = 120
 """README.md is one page."""
 
 
@@ -57,9 +57,11 @@ def test_options_in_scripts_are_there():
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, *NOTEBOOKS], ids=name_of)
 def test_extras_are_written_as_they_are_installed_from_a_clone(document):
-    """The package is not on PyPI: a name there would install nothing, or something else."""
-    text = text_of(document)
-    assert "symbcast[" not in text and "install symbcast" not in text
+    """The package is not on PyPI: a name there would install nothing, or something else; "once published" says so."""
+    text = " ".join(text_of(document).split())
+    assert "symbcast[" not in text
+    for before in text.split("pip install symbcast")[:-1]:
+        assert "Once it is published" in before[-60:]
     for extras in re.findall(r"pip install[^`\n]*'\.\[([^\]]*)\]'", text):
         assert set(extras.split(",")) <= EXTRAS, extras
 
@@ -165,7 +167,7 @@ def test_the_detector_runs_on_256_and_not_on_250():
 
 def test_what_others_answer_is_what_they_answered():
     """The table beside others says of each what was recorded, and in which release."""
-    table = README.partition("## Compared with others")[2].partition("\n## ")[0]
+    table = text_of(ROOT / "docs/tools.md").partition("## One question, eight tools")[2].partition("\n## ")[0]
     recorded = json.loads((ROOT / "tests/data/peers.json").read_text("utf-8"))
     for package, kept in recorded.items():
         assert re.search(rf"(?<![\w-]){package} {re.escape(kept['release'])}(?![\d.]*\d)", table), package

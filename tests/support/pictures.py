@@ -25,8 +25,13 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 from onnx.parser import parse_model
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
 
 import symbcast as sb
+from symbcast.answers.show.document import Span
+from symbcast.answers.show.terminal import draw
+from symbcast.graphs.report.presentation import model_document
 
 FOLDER = Path(__file__).parents[2] / "notebooks" / "pictures"
 ENCODER = Path(__file__).parents[1] / "data" / "onnx" / "encoder.txt"
@@ -66,6 +71,42 @@ def encoders():
 
 
 PICTURES = {"broadcast": broadcast, "free": free}
+
+# The report of `symbcast model` as a terminal prints it: drawn by rich, which draws the terminal too.
+
+MODEL = Path(__file__).parents[1] / "data" / "onnx" / "models" / "ppocr_v4_det.onnx.gz"
+TERMINAL = "model"
+TERMINAL_WIDTH = 92
+_LIGHT = [(36, 41, 47), (207, 34, 46), (17, 99, 41), (154, 103, 0), (9, 105, 218), (130, 80, 223), (27, 124, 131)]
+_DARK = [(72, 79, 88), (255, 123, 114), (63, 185, 80), (210, 153, 34), (88, 166, 255), (188, 140, 255), (57, 197, 207)]
+THEMES = {
+    "light": TerminalTheme((246, 248, 250), (31, 35, 40), [*_LIGHT, (110, 119, 129)], [*_LIGHT, (110, 119, 129)]),
+    "dark": TerminalTheme((22, 27, 34), (240, 246, 252), [*_DARK, (177, 186, 196)], [*_DARK, (177, 186, 196)]),
+}
+
+
+def terminal(page):
+    """Return the picture of a terminal as text, and the lines on it."""
+    report = sb.onnx.check(MODEL, runtime="onnxruntime")
+    document = model_document(report)
+    document = document.replace(title=(Span("model.onnx", True), *document.title[1:]))
+    console = Console(record=True, width=TERMINAL_WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
+    console.print("$ symbcast model model.onnx --runtime onnxruntime", style="dim", markup=False)
+    draw(document, console)
+    lines = console.export_text(clear=False).rstrip().splitlines()
+    drawn = console.export_svg(title="symbcast model", theme=THEMES[page], unique_id=f"symbcast-{page}")
+    drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.S)  # fonts of another site
+    drawn = drawn.replace("Fira Code", "Menlo, Consolas, DejaVu Sans Mono")
+    return "\n".join(line.strip() for line in drawn.splitlines() if line.strip()) + "\n", lines
+
+
+def lines_in(picture):
+    """Return the lines in the picture of a terminal, top down."""
+    rows = {}
+    for element in ET.fromstring(picture).iter(f"{SVG}text"):
+        if element.get("clip-path"):
+            rows.setdefault(float(element.get("y")), []).append((float(element.get("x")), element.text))
+    return ["".join(text for _, text in sorted(rows[y])).replace("\xa0", " ").rstrip() for y in sorted(rows)]
 
 
 def made(name, page):
@@ -138,8 +179,9 @@ def path(name, page):
 
 def main():
     FOLDER.mkdir(exist_ok=True)
-    for name in PICTURES:
-        for page in PAGES:
+    for page in PAGES:
+        path(TERMINAL, page).write_text(terminal(page)[0], "utf-8")
+        for name in PICTURES:
             path(name, page).write_text(made(name, page)[0], "utf-8")
 
 
