@@ -9,9 +9,10 @@ import re
 import pytest
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import AnyOf, Comparison
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.f4_products.propagation import propagated
+from symbcast.core.solver.f4_products.propagation import contradict, propagated
 from symbcast.core.text import parse_formula
 
 SIZES = [symbol(name) for name in "abcd"]
@@ -117,6 +118,46 @@ def test_constraints_hold_at_the_same_sizes(number):
 @pytest.mark.parametrize("number", range(60))
 def test_quotients_hold_at_the_same_sizes_where_a_divisor_may_be_0(number):
     assert_equivalent(DrawnQuotients(number))
+
+
+def excluding(given, draw):
+    """Constraints with some that exclude alternatives of their disjunctions."""
+    parts = [part for clause in given if isinstance(clause, AnyOf) for part in clause.parts]
+    opposites = {"==": "!=", "!=": "=="}
+    equations = [p for p in parts if isinstance(p, Comparison) and p.operator in opposites and draw.random() < 0.6]
+    return [*given, *(Comparison(opposites[p.operator], p.left, p.right) for p in equations)]
+
+
+@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("kind", [Drawn, DrawnQuotients])
+def test_what_contradicts_holds_at_no_sizes(kind, block):
+    """Also at sizes of 0, where quotients have no value: what the formulas say of the least size is part of them."""
+    contradictory = 0
+    for number in range(40 * block, 40 * (block + 1)):
+        drawn = kind(number)
+        given = excluding(drawn.constraints(), drawn.draw)
+        if contradict(given):
+            contradictory += 1
+            for point in itertools.product(range(5), repeat=4):
+                sizes = dict(zip(SIZES, point, strict=True))
+                assert not all(holds_at(f, sizes) for f in given), (given, sizes)
+    assert contradictory > 3
+
+
+def test_members_of_a_join_in_layers_contradict():
+    """What a decoder asks of each layer's mask: that a size is neither 1 nor the join is excluded."""
+    texts = [
+        "a >= 1",
+        "c >= 1",
+        "d >= 1",
+        "compatible(b, c)",
+        "broadcast(b, c) + d == a or broadcast(b, c) + d == 1 or a == 1",
+    ]
+    given = list(map(parse_formula, texts))
+    excluded = list(map(parse_formula, ["a != 1", "a != broadcast(b, c) + d"]))
+    assert not contradict(given)
+    assert not contradict([*given, excluded[0]])
+    assert contradict([*given, parse_formula("b >= 1"), *excluded])
 
 
 def test_a_case_of_size_0_is_no_divisor():

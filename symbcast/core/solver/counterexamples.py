@@ -6,11 +6,11 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
-from symbcast.core.algebra.formulas import Compatible, Formula, clauses, expand, negate, with_values
+from symbcast.core.algebra.formulas import Compatible, Formula, clauses, dims_of, expand, negate, with_values
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import CONFLICT, SAMPLED, EffortSpentError, budget_share, evidence_units
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import holds_at, in_normal_form, symbols_in
+from symbcast.core.solver.evaluation import holds_at, in_normal_form, replace_in_formula, standard_names, symbols_in
 from symbcast.core.solver.groups import SymbolGroup
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupEvidence, GroupQuestions
@@ -18,6 +18,8 @@ from symbcast.core.solver.search import GroupEvidence, GroupQuestions
 _SUBSETS_TRIED = 300
 # Of more groups no subsets are tried: hardly any would be reached.
 _FEW = 24
+# Of no more names, the smallest sizes are known for certain.
+_FEW_NAMES = 4
 
 
 def smallest_conflict(
@@ -76,6 +78,8 @@ class ClauseFailures:
             if part is not None and all(decision.part_of.get(s) is part for s in symbols_in(clause)):
                 self._conjuncts.setdefault(id(part), []).append(clause)
         self._beside: dict[int, _OtherConjuncts] = {}
+        # The smallest sizes at which formulas about a few names hold, by all that decides them.
+        self._failures: dict[tuple[object, ...], list[int] | None] = {}
 
     def at(self, clause: Formula) -> Mapping[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a conjunct.
@@ -90,7 +94,9 @@ class ClauseFailures:
         beside = self._beside.get(id(part))
         if beside is None:
             conjuncts = self._conjuncts.get(id(part), [])
-            beside = self._beside[id(part)] = _OtherConjuncts(self.decision.assumptions, part, conjuncts)
+            beside = self._beside[id(part)] = _OtherConjuncts(
+                self.decision.assumptions, part, conjuncts, self._failures
+            )
         sizes = beside.broken(clause)
         if sizes is None:
             return None
@@ -112,7 +118,13 @@ def group_of(decision: Decision, clause: Formula) -> SymbolGroup | None:
 class _OtherConjuncts:
     """The conjuncts and assumptions about the sizes of one part, and which of them hold where all sizes are least."""
 
-    def __init__(self, assumptions: AssumptionSet, part: SymbolGroup, conjuncts: Sequence[Formula]) -> None:
+    def __init__(
+        self,
+        assumptions: AssumptionSet,
+        part: SymbolGroup,
+        conjuncts: Sequence[Formula],
+        failures: dict[tuple[object, ...], list[int] | None],
+    ) -> None:
         self._assumptions = assumptions
         self._symbols = tuple(part.symbols)
         self._places = {s: n for n, s in enumerate(self._symbols)}
@@ -126,6 +138,7 @@ class _OtherConjuncts:
             for symbol in symbols_in(fact):
                 self._touching.setdefault(symbol, []).append(number)
         self._failing = [n for n, fact in enumerate(self._facts) if not holds_at(fact, self._least)]
+        self._failures = failures
 
     def broken(self, clause: Formula) -> Mapping[Symbol, int] | None:
         """Return the smallest sizes of the part that break a conjunct; a `ChainMap` if all but its own are least."""
@@ -148,7 +161,7 @@ class _OtherConjuncts:
         """Return the smallest sizes of a clause's own symbols that break it, if all other sizes can then be least."""
         # Among equal sums, the smallest sizes come first in order of appearance; the clause may use a different order.
         own = sorted((s for s in symbols_in(clause) if s in self._places), key=self._places.__getitem__)
-        broken = _smallest_failure(self._assumptions, own, [negate(clause)])
+        broken = self._smallest(own, negate(clause))
         if broken is None:
             return None
         sizes = ChainMap(broken, self._least)
@@ -159,6 +172,20 @@ class _OtherConjuncts:
         if not all(holds_at(facts[n], sizes) for n in near if facts[n] != clause or n >= len(self._conjuncts)):
             return None
         return sizes
+
+    def _smallest(self, symbols: Sequence[Symbol], formula: Formula) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which a formula holds; once for those about a few names that differ in them."""
+        known = self._assumptions
+        is_plain = all(isinstance(d, int) or d.is_Symbol for d in dims_of(formula))
+        if known.others or not is_plain or len(symbols) > _FEW_NAMES:
+            return _smallest_failure(known, symbols, [formula])
+        facts = ((known.domains[s], known.weights[s]) for s in symbols)
+        key = (replace_in_formula(formula, standard_names(symbols)), *facts)
+        if key not in self._failures:
+            found = _smallest_failure(known, symbols, [formula])
+            self._failures[key] = None if found is None else [found[s] for s in symbols]
+        sizes = self._failures[key]
+        return None if sizes is None else dict(zip(symbols, sizes, strict=True))
 
 
 def _is_needed(clause: Formula, others: Iterable[Formula]) -> bool:

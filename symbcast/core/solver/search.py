@@ -40,7 +40,7 @@ from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear import branch_and_bound
 from symbcast.core.solver.f3_linear.equations import substitute_equations
-from symbcast.core.solver.f4_products import refutation
+from symbcast.core.solver.f4_products import propagation, refutation
 from symbcast.core.solver.points import (
     GivenUpError,
     Level,
@@ -104,7 +104,7 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
     reduced = substitute_equations(formulas)
     gone = dict(reduced.gone)
     left = tuple(s for s in symbols if s not in gone)
-    ways: list[Way] = [_all_alike]
+    ways: list[Way] = [_all_alike, _by_propagation]
     if len(left) <= _FEW_REPAIRED:
         ways.append(branch_and_bound.some_point)
     ways.append(partial(_by_z3, limit=limit))
@@ -136,6 +136,11 @@ def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts)
                 raise
             break
     raise GivenUpError(*points)
+
+
+def _by_propagation(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+    if not propagation.contradict(formulas):
+        raise GivenUpError
 
 
 def _by_elimination(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:

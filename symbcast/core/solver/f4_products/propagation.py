@@ -9,6 +9,7 @@ require together: products of joins, of which a solver for nonlinear arithmetic 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations, permutations
 
 from symbcast.core.algebra.arithmetic import Substitution, join, join_members, operate, subtract
@@ -23,6 +24,7 @@ from symbcast.core.algebra.formulas import (
     Formula,
     all_of,
     any_of,
+    clauses,
     dims_of,
     each_member,
     equal,
@@ -75,6 +77,80 @@ def propagated(
     except EffortSpentError:
         pass  # each step so far kept the conjunction equivalent
     return [FALSE] if FALSE in closed else normal_conjuncts(map(_each_one, closed))
+
+
+def contradict(formulas: Sequence[Formula]) -> bool:
+    """Return whether formulas clash by the same steps, after unit resolution; False means undecided.
+
+    Where all of them hold, so do the alternatives of a disjunction that no other formula excludes, together. What is
+    left of disjunctions is held against the formulas about the sizes beside its own.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> texts = ["broadcast(a, b) == c", "c == 1 or c == a", "a != 1", "a != c"]
+    >>> contradict(list(map(parse_formula, texts))), contradict(list(map(parse_formula, texts[:3])))
+    (True, False)
+    """
+    conjuncts = [c for f in formulas for c in clauses(_pairs(f))]
+    left = _resolved(conjuncts)
+    if not left or FALSE in left:
+        return FALSE in left
+    near = symbols_in(all_of(left)).keys()
+    around = {s for c in conjuncts if not near.isdisjoint(symbols_in(c)) for s in symbols_in(c)}
+    concerned = [c for c in conjuncts if around.issuperset(symbols_in(c))]
+    bounds = Bounds({})
+    for formula in concerned:
+        match formula:
+            case Comparison("<=", int(least), Symbol() as size):
+                bounds.learn(size, least)
+    with suppress(EffortSpentError), budget_share(PROPAGATED):
+        concerned = normal_conjuncts(concerned)
+        _close(concerned, bounds, is_case=True)
+        _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
+    return FALSE in concerned
+
+
+def _pairs(formula: Formula) -> Formula:
+    """Return that a few sizes have a join as disjunctions about two of them."""
+    return expand(formula) if isinstance(formula, Compatible) and len(formula.dims) <= _FACTORS else formula
+
+
+def _members_of_one(formula: Formula) -> Formula:
+    """Return that a join is 1 as the same of each member: only 1 joins to 1."""
+    match formula:
+        case Comparison("==", Operation(kind="join") as joined, 1) | Comparison(
+            "==", 1, Operation(kind="join") as joined
+        ):
+            return all_of(equal(member, 1) for member in join_members(joined))
+    return formula
+
+
+def _resolved(conjuncts: list[Formula]) -> list[Formula]:
+    """Drop, in place, alternatives that other conjuncts exclude; return what is left of disjunctions that lost some."""
+    excluded = {sides for c in conjuncts if (sides := _sides(c, is_negated=True)) is not None}
+    left: dict[int, Formula] = {}
+    is_new = True
+    while is_new:
+        is_new = False
+        for position, conjunct in enumerate(conjuncts):
+            if not isinstance(conjunct, AnyOf):
+                continue
+            parts = [part for part in conjunct.parts if _sides(part) not in excluded]
+            if len(parts) == len(conjunct.parts):
+                continue
+            charge(_STEP)
+            conjuncts[position] = left[position] = only = any_of(parts)
+            sides = _sides(only, is_negated=True)
+            if sides is not None:
+                excluded.add(sides)
+                is_new = True
+    return list(left.values())
+
+
+def _sides(formula: Formula, *, is_negated: bool = False) -> tuple[bool, frozenset[Dim]] | None:
+    """Return whether a formula states that two sizes are equal or different, or the opposite, and the sizes."""
+    if not isinstance(formula, Comparison) or formula.operator not in ("==", "!="):
+        return None
+    return (formula.operator == "==") is not is_negated, frozenset((formula.left, formula.right))
 
 
 def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
