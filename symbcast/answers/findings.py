@@ -13,7 +13,7 @@ from symbcast.core.algebra.symbols import is_sequence, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import shorten_middle, visible
 from symbcast.core.effort import EffortSpentError, share
-from symbcast.core.programs.arguments import assumption_set
+from symbcast.core.programs.arguments import SizesBySymbol, assumption_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape
@@ -128,6 +128,9 @@ class Stops:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        # The last sizes that several findings share, and the positions of the requirements that fail there.
+        self._shared: Mapping[str, int] | None = None
+        self._failing: list[int] = []
 
     @cached_property
     def _required(self) -> list[tuple[Formula, Op]]:
@@ -147,10 +150,35 @@ class Stops:
 
         Requirements on sizes that are not given are left out.
         """
-        for formula, op in self._required:
-            if symbols_in(formula).keys() <= sizes.keys() and not holds_at(formula, sizes):
-                return formula, op
-        return None
+        required = self._required
+        position = next((n for n in self._suspected(sizes) if _fails(required[n][0], sizes)), None)
+        return None if position is None else required[position]
+
+    def _suspected(self, sizes: Sizes) -> Iterable[int]:
+        """Return the positions of the requirements that may fail: of few sizes that differ, only those about them."""
+        apart = sizes.apart if isinstance(sizes, SizesBySymbol) else None
+        if not isinstance(sizes, SizesBySymbol) or apart is None:
+            return range(len(self._required))
+        changed, shared = apart
+        if self._shared is not shared:
+            at = sizes.beside(shared)
+            self._shared, self._failing = shared, [n for n, (f, _) in enumerate(self._required) if _fails(f, at)]
+        return sorted({*self._failing, *(n for name in changed for n in self._about.get(name, ()))})
+
+    @cached_property
+    def _about(self) -> dict[str, list[int]]:
+        """The positions of the requirements about each size, by its name."""
+        about: dict[str, list[int]] = {}
+        shown = self._program.shown
+        for position, (formula, _) in enumerate(self._required):
+            for name in (shown[s] for s in symbols_in(formula) if s in shown):
+                about.setdefault(name, []).append(position)
+        return about
+
+
+def _fails(formula: Formula, sizes: Sizes) -> bool:
+    """Return whether a formula fails at some sizes; False if not all of its sizes are given."""
+    return symbols_in(formula).keys() <= sizes.keys() and not holds_at(formula, sizes)
 
 
 def first_stop(program: Program, sizes: Sizes) -> Stop | None:

@@ -6,6 +6,7 @@ Assumptions are checked for mistyped names, and split into what the solver takes
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from keyword import iskeyword
@@ -325,6 +326,16 @@ class SizesBySymbol(Mapping["Symbol", int]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+    @property
+    def apart(self) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+        """The sizes by name that differ from those that many findings share, and these; None if none are shared."""
+        sizes = self._sizes
+        return (sizes.maps[0], sizes.maps[1]) if isinstance(sizes, ChainMap) and len(sizes.maps) == 2 else None
+
+    def beside(self, sizes: Mapping[str, int]) -> SizesBySymbol:
+        """Return other sizes for the same names."""
+        return SizesBySymbol(self._names, sizes)
 
 
 # Assumptions about sizes.
