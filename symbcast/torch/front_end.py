@@ -77,6 +77,7 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     shapes: Mapping[str, ShapeLike] | None = None,
     values: Mapping[str, ContentsLike] | None = None,
     budget: float | None = None,
+    device: str = "cpu",
 ) -> TorchReport:
     """Find the sizes at which the graph of a PyTorch program runs, and compare them with torch's guards.
 
@@ -85,7 +86,7 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     every axis, and ``report.refusal`` holds torch's message. A size has the name of its axis's `Dim`, or
     ``<input>_dim_<axis>`` without one. A saved program has no names: ``dynamic_shapes`` supplies them. ``values`` sets
     integer arguments; the other parameters are as in `symbcast.onnx.check`. "Runs" means that the graph runs on the
-    CPU.
+    CPU. With ``device="cuda"``, the report also has the nodes whose kernels on CUDA do otherwise, and at which sizes.
 
     Raises `ModelError` if torch cannot read or export the program, `BindingError` for dynamic shapes of axes that do
     not exist, `BindingError` and `AssumptionError` in the same cases as `symbcast.onnx.check`, and `MissingExtraError`
@@ -98,6 +99,8 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     ```
     """
     torch = load_torch()
+    if device not in ("cpu", "cuda"):
+        raise ShapeTypeError(device, "a device", "write 'cpu' or 'cuda'")
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
         module, arguments = plain_module(program), _arguments(args, kwargs)
@@ -107,7 +110,7 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     question = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
     gathered = None if module is None else gathered_name(module)
     model = read(program, dynamic_shapes=dynamic_shapes, called=called, gathered=gathered)
-    return TorchReport(check_graph(FRONT_END, model, question), module, refusal)
+    return TorchReport(check_graph(FRONT_END, model, question), module, refusal, device)
 
 
 def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:

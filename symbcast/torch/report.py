@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
+from symbcast.answers.public.conditions import Condition
 from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
 from symbcast.core.account import Account, OpenPart
-from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, equal, expand, with_leaves
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    Clashing,
+    Compatible,
+    Formula,
+    equal,
+    expand,
+    negate,
+    with_leaves,
+)
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end
@@ -20,9 +31,10 @@ from symbcast.graphs.report.findings import model_findings
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.report.presentation import model_document
 from symbcast.graphs.walking.walk import Unanalysed
+from symbcast.torch.cuda import KernelDifference, differences_of
 from symbcast.torch.errors.refusal import Refusal
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
-from symbcast.torch.guards.guards import Guards, Specialised, guards_of
+from symbcast.torch.guards.guards import Guard, Guards, Specialised, guards_of
 from symbcast.torch.guards.suggestions import Suggestion, ranges_of, suggestion_of
 from symbcast.torch.library import load_torch
 from symbcast.torch.reader import TorchModel
@@ -36,10 +48,13 @@ class TorchReport(GraphReport):
     ``Dim.AUTO``.
     """
 
-    def __init__(self, answer: CheckedModel, module: Any = None, refusal: Refusal | None = None) -> None:
+    def __init__(
+        self, answer: CheckedModel, module: Any = None, refusal: Refusal | None = None, device: str = "cpu"
+    ) -> None:
         super().__init__(answer)
         self._module = module
         self.refusal = refusal
+        self._device = device
 
     @property
     def _model(self) -> TorchModel:
@@ -112,6 +127,19 @@ class TorchReport(GraphReport):
             return TorchReport(self._checked.again(NOTHING, assume=()))._weak
         arguments = ArgumentMaker(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).weak_nodes())
+
+    @cached_property
+    def cuda_differences(self) -> tuple[KernelDifference, ...]:
+        """The nodes whose recorded kernels on CUDA do otherwise than the CPU's at sizes at which the graph runs."""
+        return tuple(differences_of(self._checked.walk, self._model.graph.nodes, self._among))
+
+    def _among(self, formula: Formula) -> Condition | None:
+        """Return at which sizes the graph runs and a formula holds; None if there are none."""
+        if self.implies(Condition(negate(formula))):
+            return None
+        guards = [Guard(str(c), c) for c in (*self._env.clauses, formula)]
+        integers = [str(i.axes[0].size) for i in self._model.declared.inputs if i.is_integer]
+        return Guards(guards, self._env.shown.values(), self.min_size, integers=integers).condition
 
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.
@@ -186,7 +214,8 @@ class TorchReport(GraphReport):
         return "\n".join(lines)
 
     def _document(self, *room: Room) -> Document:
-        return _document_of(self, self.guards, None if self.refusal is None else self.refusal.text, *room)
+        refusal = None if self.refusal is None else self.refusal.text
+        return _document_of(self, self.guards, refusal, self.cuda_differences if self._device == "cuda" else (), *room)
 
 
 def with_pairwise_comparisons(formula: Formula) -> Formula:
@@ -198,10 +227,17 @@ def with_pairwise_comparisons(formula: Formula) -> Formula:
 SHOWN = 6
 
 
-def _document_of(report: GraphReport, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
+def _document_of(
+    report: GraphReport,
+    guards: Guards,
+    refusal: str | None,
+    differences: Sequence[KernelDifference],
+    room: Room = Room.SCREEN,
+) -> Document:
     """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
     more = fields(_guard_fields(guards, refusal, SHOWN if room is Room.SCREEN else 1000, bool(report._shown)))
-    return model_document(report, room, more=(more,))
+    on_cuda = fields(field("on CUDA", words(str(d)), most=3) for d in differences)
+    return model_document(report, room, more=(more, on_cuda) if differences else (more,))
 
 
 def _guard_fields(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) -> Iterator[Field]:

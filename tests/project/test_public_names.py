@@ -67,7 +67,7 @@ OWN = {
     "ModelReport": f"{GRAPHS} annotate confirm edits suggest",
     "OpenVinoReport": GRAPHS,
     "HloReport": f"{GRAPHS} gaps hints",
-    "TorchReport": f"{GRAPHS} assertions compare guards program refusal suggest",
+    "TorchReport": f"{GRAPHS} assertions compare cuda_differences guards program refusal suggest",
 }
 """The names that a class has besides those of the protocol."""
 
