@@ -170,13 +170,22 @@ class EagerRun:
         run = self
 
         class Mode(load_torch("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+            supports_higher_order_operators = True
+
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 return run.called(func, args, kwargs or {}, self)
 
         # Without autograd, torch asks about an operator before it decomposes it.
         mode = Mode()
-        with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), mode:
-            yield mode
+        # Dynamo would skip the body of a loop or branch here, and from then on also in real calls.
+        utils = load_torch("torch._higher_order_ops.utils")
+        compiled = utils._hop_compile_and_call
+        utils._hop_compile_and_call = lambda body, args, kwargs=None: body(*args, **(kwargs or {}))
+        try:
+            with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), mode:
+                yield mode
+        finally:
+            utils._hop_compile_and_call = compiled
 
     def tensor(self, value: Value, dtype: Any, memory: SharedMemory | None = None) -> Any:
         """Return a tensor without data."""
@@ -194,7 +203,10 @@ class EagerRun:
         if not any(map(_is_open, _leaves((args, kwargs)))):
             return func(*args, **kwargs)
         if getattr(func, "namespace", "") == "higher_order":
-            self.give_up(f"{kind} is not supported")
+            if kind not in _BODIES:
+                self.give_up(f"{kind} is not supported")
+            with mode:
+                return _BODIES[kind](self, *args)
         rule: Callable[[Any], Any] | None = OPERATORS.get(("", kind)) or by_tag(func)
         if rule is not None:
             return self._by_rule(func, rule, args, kwargs)
@@ -377,6 +389,86 @@ def _leaves(tree: Any) -> list[Any]:
 def _is_open(value: Any) -> bool:
     torch = load_torch()
     return is_without_data(value) or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+# Branches and loops. Torch traces each body once, whatever data and sizes decide, so each runs once here.
+
+
+def _branch(run: EagerRun, predicate: Any, yes: Any, no: Any, operands: Sequence[Any]) -> Any:
+    """Return the results of the branch that is taken; a tensor decides only between results of the same ranks."""
+    if not isinstance(predicate, load_torch().Tensor):
+        return (yes if predicate else no)(*operands)
+    results = yes(*operands), no(*operands)
+    if len({tuple((len(tensor_dims(x)), x.dtype) for x in _leaves(result)) for result in results}) > 1:
+        raise TorchSizeError("the branches must return tensors of the same ranks and types")
+    return results[0 if predicate else 1]
+
+
+def _any_turn(run: EagerRun, tensor: Any, *dims: Dim) -> Any:
+    """Return a tensor of a shape with the elements that another one may have in any iteration."""
+    value = Value(dims, tensor_value(tensor).dtype)
+    is_free = tensor.dtype.is_floating_point or tensor_value(tensor).decided_by == Decider.DATA
+    value.decided_by = Decider.DATA if is_free else Decider.BOTH
+    return run.tensor(value, tensor.dtype)
+
+
+def _carried(run: EagerRun, initial: Sequence[Any]) -> list[Any]:
+    if not all(isinstance(x, load_torch().Tensor) for x in initial):
+        run.give_up("an integer that a loop carries is not followed")
+    return [_any_turn(run, x, *tensor_dims(x)) for x in initial]
+
+
+def _after(run: EagerRun, initial: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """Return what a loop carries at its end; torch requires that no iteration change its shape."""
+    for before, after in zip(initial, results, strict=True):
+        if len(tensor_dims(before)) != len(tensor_dims(after)):
+            raise TorchSizeError("what a loop carries must keep its rank")
+        for a, b in zip(tensor_dims(before), tensor_dims(after), strict=True):
+            run.asker.equal(run.place, a, b, "what a loop carries must keep its shape")
+    return _carried(run, results)
+
+
+def _scan(run: EagerRun, body: Any, initial: Sequence[Any], scanned: Sequence[Any], more: Sequence[Any] = ()) -> Any:
+    """Return what is carried, then the results of the slices, stacked; ``torch`` has checked that there are slices."""
+    shapes = [tensor_dims(x) for x in scanned]
+    length = shapes[0][0]
+    for dims in shapes[1:]:
+        run.asker.at_most(run.place, length, dims[0], "there must be a slice for each of the first tensor")
+    parts = [_any_turn(run, x, *dims[1:]) for x, dims in zip(scanned, shapes, strict=True)]
+    results = list(body(*_carried(run, initial), *parts, *more))
+    rest = results[len(initial) :]
+    last = _after(run, initial, results[: len(initial)])
+    return [*last, *(_any_turn(run, x, length, *tensor_dims(x)) for x in rest)]
+
+
+def _map(run: EagerRun, body: Any, scanned: Sequence[Any], more: Sequence[Any] = ()) -> Any:
+    tree = load_torch("torch.utils._pytree")
+    specs: list[Any] = []
+
+    def flat(*args: Any) -> list[Any]:
+        leaves, spec = tree.tree_flatten(body(*args))
+        specs.append(spec)
+        return list(leaves)
+
+    results = _scan(run, flat, (), scanned, more)
+    return tree.tree_unflatten(results, specs[0])
+
+
+def _loop(run: EagerRun, condition: Any, body: Any, initial: Sequence[Any], more: Sequence[Any] = (), *_: Any) -> Any:
+    """Return what a loop carries at its end; data decide how often it runs."""
+    states = _carried(run, initial)
+    goes_on = condition(*states, *more)
+    if is_without_data(goes_on) and tensor_dims(goes_on):
+        raise TorchSizeError("the condition of a loop must be a scalar")
+    return tuple(_after(run, initial, body(*states, *more)))
+
+
+_BODIES: dict[str, Callable[..., Any]] = {
+    "higher_order.cond": _branch,
+    "higher_order.scan": _scan,
+    "higher_order.map_impl": _map,
+    "higher_order.while_loop": _loop,
+}
 
 
 # Nodes without a rule, analysed by torch's own decomposition of their operator.
