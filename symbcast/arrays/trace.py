@@ -396,7 +396,7 @@ class _Traced:
         """Return the paths as real calls confirm them; ``is_by_symbols`` runs bodies of loops for a symbolic index."""
         scope, reach = self.scope, reach_of(self.function, self._values[1:])
         rewritten = loops_of(self.function) if is_by_symbols else nullcontext()
-        with restoring_caches(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
+        with restoring_caches(self._values, (*SYMBOLIC, *WRAPPERS), real_of), rewritten, STANDINS.acting(reach):
             exploration = self._followed()
         # The stand-ins are gone, and so is all that the trace left in caches, before the function is really called.
         real = RealRun(self.function, self.arguments, scope.shapes)

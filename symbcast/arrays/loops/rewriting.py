@@ -199,11 +199,21 @@ def _compiled(  # noqa: PLR0913, PLR0917 - the key of the cache: a class is comp
     # The compiler calls methods of names that the module imports in another way.
     imports = [n for n in _tops(text) if isinstance(n, (ast.Import, ast.ImportFrom)) and n is not node]
     if is_rewritten:
-        node = _Rewriting(file).visit(copy.deepcopy(node))
-    tree = ast.fix_missing_locations(ast.Module([*(() if is_alone else imports), node], []))
+        node = ast.fix_missing_locations(_Rewriting(file).visit(_copied(text, node)))
+    tree = ast.Module([*(() if is_alone else imports), node], [])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # calls of a constant, which `_with_functions` replaces
         return list(_codes(compile(tree, file, "exec", flags=flags, dont_inherit=True)))
+
+
+def _copied(text: str, node: ast.stmt) -> ast.stmt:
+    """Return a copy of a statement of a module: parsing its lines is ten times as fast as copying its nodes."""
+    first = _first(node) - 1
+    try:
+        again = ast.parse("\n" * first + "\n".join(text.split("\n")[first : node.end_lineno])).body
+    except SyntaxError:  # its first line begins in another statement
+        return copy.deepcopy(node)
+    return next(n for n in again if (n.lineno, n.col_offset) == (node.lineno, node.col_offset))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
