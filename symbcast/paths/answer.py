@@ -164,20 +164,24 @@ class ObservedAnswer:
     Attributes:
         condition: the condition of the sizes at which the calls worked: the shortest that was seen to fit.
         shapes: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
-        tried: how many combinations of sizes were called.
-        largest: the largest size that was tried.
-        works: at how many combinations the function worked.
+        tried: how many combinations of sizes up to `largest` were called: all of them.
+        largest: the largest size up to which all were tried.
+        larger: how many combinations beyond it were called.
+        works: at how many of all these the function worked.
     """
 
     condition: Condition
     shapes: Any
     tried: int
     largest: int
+    larger: int
     works: int
 
     def __str__(self) -> str:
-        works = f"works when {self.condition}" if 0 < self.works < self.tried else _ALL_ALIKE[self.works > 0]
-        return f"at all {self.tried} sizes up to {self.largest} tried: {works}; not proved beyond"
+        calls = self.tried + self.larger
+        works = f"works when {self.condition}" if 0 < self.works < calls else _ALL_ALIKE[self.works > 0]
+        larger = f" and {self.larger} larger ones" if self.larger else ""
+        return f"at all {self.tried} sizes up to {self.largest}{larger} tried: {works}; not proved beyond"
 
 
 _ALL_ALIKE = ("fails", "works")
@@ -320,7 +324,7 @@ class PathsAnswer(ModuleAnswer):
         if seen is None:
             return None
         condition = condition_about(Condition, seen.formula, self._conclusions.names)
-        return ObservedAnswer(condition, seen.value, seen.tried, seen.largest, seen.works)
+        return ObservedAnswer(condition, seen.value, seen.tried, seen.largest, seen.larger, seen.works)
 
     def _observe(self, calls: CallsWithNumbers) -> None:
         """Call what was run at all small sizes, if some paths were not followed."""
@@ -581,7 +585,7 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
 def _observed_data(seen: ObservedAnswer | None, namer: Namer) -> dict[str, Any] | None:
     if seen is None:
         return None
-    counts = {"tried": seen.tried, "largest": seen.largest, "works": seen.works}
+    counts = {"tried": seen.tried, "largest": seen.largest, "larger": seen.larger, "works": seen.works}
     return {"condition": str(seen.condition), "value": _value(seen.shapes, namer), **counts}
 
 

@@ -245,8 +245,9 @@ class Observation:
     Attributes:
         formula: where the function works, among the sizes that were tried.
         value: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
-        tried: how many points were called.
+        tried: how many points up to the largest size were called.
         largest: the largest size of each name.
+        larger: how many points beyond it were called.
         works: at how many of the points the function works.
     """
 
@@ -254,6 +255,7 @@ class Observation:
     value: Any
     tried: int
     largest: int
+    larger: int
     works: int
 
 

@@ -45,6 +45,8 @@ LARGEST = (12, 6, 5, 3, 2)
 MAX_LITERALS = (3, 6)
 # The limits of the child process.
 LIMITS = ForkLimits(cpu_seconds=10, seconds=20)
+# How a process ends that exceeds them, on Linux and macOS: SIGKILL and SIGXCPU.
+_OF_LIMITS = (-9, -24)
 
 
 class CalledPoint(NamedTuple):
@@ -69,7 +71,8 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
     while (largest + 1 - scope.min_size) ** len(names) > calls.most_points:
         largest -= 1
     domains = [[n for n in range(scope.min_size, largest + 1) if n in own_set(s, scope.min_size)] for s in names]
-    points = [dict(zip(names, at, strict=True)) for at in product(*domains)]
+    larger = [at for at in _larger(len(names)) if all(n in own_set(s, 0) for n, s in zip(at, names, strict=True))]
+    points = [dict(zip(names, at, strict=True)) for at in (*product(*domains), *larger)]
     points = [p for p in points if all(holds_at(a.formula, p) for a in scope.assumptions) and calls.is_small(p)]
     if len(points) < 2:
         return exploration
@@ -85,13 +88,24 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
     exploration = replace(exploration, observed=tuple(known.values()))
     labels = [_proved(conclusions, p, c.works) for p, c in zip(points, called, strict=True)]
     decided = [(p, works) for p, works in zip(points, labels, strict=True) if works is not None]
-    condition = _condition(decided, names, max(max(p.values()) for p in points))
+    condition = _condition(decided, names, largest)
     if condition is None:
         return replace(exploration, unobserved="no short condition says at which of the sizes that were tried it works")
     results = [(p, form) for p, c in zip(points, called, strict=True) if c.works for form in c.forms]
     value = _value(results, names) if results else None
+    small = sum(max(p.values()) <= largest for p, _ in decided)
     works = sum(is_working for _, is_working in decided)
-    return replace(exploration, observation=Observation(condition, value, len(decided), largest, works))
+    seen = Observation(condition, value, small, largest, len(decided) - small, works)
+    return replace(exploration, observation=seen)
+
+
+def _larger(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield some larger sizes, at which a condition and forms that only fit small ones fail: equal, and one unlike."""
+    for size in (9, 14) if count > 1 else (17, 24, 30):
+        yield (size,) * count
+        for place in range(count if count > 1 else 0):
+            for one, others in ((size, 3), (3, size)):
+                yield tuple(one if n == place else others for n in range(count))
 
 
 def _proved(conclusions: Conclusions, at: NumbersBySymbol, is_working: bool | None) -> bool | None:
@@ -114,6 +128,8 @@ def _called(calls: CallsWithNumbers, points: Sequence[NumbersBySymbol]) -> tuple
         try:
             called, refused = forked(work, LIMITS)
         except DiedError as error:
+            if error.status in _OF_LIMITS:
+                return [], f"calls at small sizes took more than {LIMITS.cpu_seconds} seconds of CPU time"
             return [], f"it was called at small sizes in a child process, which ended: {error}"
         if refused:
             return [], f"it is not called at all small sizes: {refused}"
