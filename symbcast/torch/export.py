@@ -6,13 +6,20 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from inspect import Parameter, signature
+from types import SimpleNamespace
 from typing import Any
 
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.formulas import Formula, all_of, at_most, equal
+from symbcast.core.algebra.symbols import symbol
 from symbcast.core.characters import shorten_end
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
-from symbcast.torch.guards.ranges import with_axes, with_range
+from symbcast.torch.guards.guards import guards_of
+from symbcast.torch.guards.ranges import range_of, with_axes, with_range
 from symbcast.torch.guards.suggestions import Suggestion
+from symbcast.torch.inputs import read_program_inputs
 from symbcast.torch.library import in_child, load_torch, quiet
 from symbcast.torch.reader import SCRIPT_MODULE
 
@@ -135,17 +142,17 @@ def gathered_name(module: Any) -> str:
 
 def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
     """Return torch's error if it refuses the suggested dynamic shapes; None if it exports the module with them."""
-    said = in_child(lambda: _error_ofexport_with(module, example, lambda: evaluated_shapes(suggestion)))
+    said = in_child(lambda: _error_of_export(module, example, evaluated_shapes(suggestion), lambda program: ""))
     return read_error(said) if said else None
 
 
-def _error_ofexport_with(module: Any, example: tuple[Any, Any], shapes: Callable[[], Any]) -> str:
-    """Return torch's error if it does not export a module with some dynamic shapes; empty if it does."""
+def _error_of_export(module: Any, example: tuple[Any, Any], shapes: Any, check: Callable[[Any], str]) -> str:
+    """Return torch's error if it does not export a module with some dynamic shapes, else what ``check`` finds."""
     try:
-        export_with(module, *example, shapes())
+        program = export_with(module, *example, shapes)
     except Exception as error:
         return str(error) or type(error).__name__
-    return ""
+    return check(program)
 
 
 def evaluated_shapes(suggestion: Suggestion) -> Any:
@@ -155,14 +162,46 @@ def evaluated_shapes(suggestion: Suggestion) -> Any:
     return eval(suggestion.shapes, space)
 
 
-def refusal_of_text(module: Any, program: Any, text: str) -> str:
-    """Return what torch says first if it does not export a module with the ``dynamic_shapes`` that a text defines."""
+def refusal_of_text(module: Any, program: Any, text: str, names: Mapping[str, str]) -> str:
+    """Return what torch says first if it does not export a module for all sizes that a text defines.
 
-    def shapes() -> Any:
+    ``names`` has the names of sizes by torch's names of their axes.
+    """
+
+    def ask() -> str:
         space: dict[str, Any] = {}
         exec(text, space)
-        return space["dynamic_shapes"]
+        shapes = space["dynamic_shapes"]
+        return _error_of_export(
+            module, program.example_inputs, shapes, lambda program: _narrower(program, shapes, names)
+        )
 
-    said = in_child(lambda: _error_ofexport_with(module, program.example_inputs, shapes))
+    said = in_child(ask)
+    if said.startswith(_TAKES):
+        return said
     lines = [line.strip(" -") for line in said.splitlines() if line.strip() and "Constraints violated" not in line]
     return f"torch refuses it: {shorten_end(lines[0] if lines else '', 200)}" if said else ""
+
+
+_TAKES = "torch exports it, and the program takes only sizes at which"
+
+
+def _narrower(program: Any, shapes: Any, names: Mapping[str, str]) -> str:
+    """Return the first clause of a program's guards that its own dynamic shapes do not imply; empty if none."""
+    specs: dict[str, Any] = {}
+    with_axes(shapes, specs.setdefault)
+    named = with_axes(shapes, lambda place, spec: SimpleNamespace(__name__=names.get(place, "")))
+    declared = read_program_inputs(program, named)
+    wanted: list[Formula] = []
+    for axis in declared.axes:
+        spec: Any = specs.get(axis.source)
+        if hasattr(spec, "__name__"):
+            root, fn = getattr(spec, "root", spec), getattr(spec, "fn", int)
+            (low, high), size = range_of(root), symbol(f"root {root.__name__}")
+            written = add(multiply(fn(1) - fn(0), size), fn(0))
+            ends = [at_most(low or 0, size), *([] if high is None else [at_most(size, high)])]
+            wanted += [equal(axis.size, written), *ends]
+    inside = Condition(all_of(wanted))
+    clauses = guards_of(program, declared, (), 1).clauses
+    lost = next((c for c in clauses if not inside.implies(Condition(c.formula))), None)
+    return "" if lost is None else f"{_TAKES} {lost.text}"

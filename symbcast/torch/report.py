@@ -187,7 +187,10 @@ class TorchReport(GraphReport):
         """Return why torch does not export the module with the dynamic shapes of a text; empty for other texts."""
         from symbcast.torch.export import refusal_of_text
 
-        return "" if self._module is None or target != "torch" else refusal_of_text(self._module, self.program, text)
+        if self._module is None or target != "torch":
+            return ""
+        names = {a.source: str(a.size) for a in self._model.declared.axes if a.is_dynamic}
+        return refusal_of_text(self._module, self.program, text, names)
 
     def compare(self, eager: Any = None) -> Comparison:
         """Return where the guards disagree with the graph, and with the module if it is given or known.

@@ -144,6 +144,19 @@ def test_a_contract_is_exported_again_before_it_is_given():
     assert report.contract(n="2..9").to("json")
 
 
+class Folded(torch.nn.Module):
+    def forward(self, x):
+        return x.unflatten(-1, (-1, 4)).sum(-2)
+
+
+def test_a_contract_has_only_sizes_that_its_program_takes():
+    """Torch exports the text for 4 to 64, but the program refuses 4: a part of size 1 would broadcast."""
+    report = sb.torch.check(Folded(), (torch.ones(3, 8),), dynamic_shapes={"x": {1: torch.export.Dim("H")}})
+    with pytest.raises(sb.TargetError, match="takes only sizes at which H >= 8"):
+        report.contract(H="4..64", form="steps").to("torch")
+    assert "4*_H" in report.contract(H="8..64", form="steps").to("torch")
+
+
 DIM = torch.export.Dim
 KEPT = {
     "a multiple": (
@@ -234,7 +247,7 @@ def test_an_error_of_torch_about_its_own_words_leaves_the_dims_to_torch():
     assert "torch refuses the Dims" in refusal.explain() and (hint.max, hint.type) == (9, AUTO.type)
 
 
-@pytest.mark.parametrize("number", [48, 81, 82, 84, 356, 21])
+@pytest.mark.parametrize("number", [48, 81, 82, 84, 356, 21, 1050])
 def test_a_drawn_module_keeps_its_sizes(number):
     """Each was wrong once; 21 relates the axes of its inputs."""
     script = Path(__file__).parents[1] / "surveys" / "suggested_shapes.py"

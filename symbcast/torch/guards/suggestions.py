@@ -272,9 +272,12 @@ class _Planner:
         # A guard that holds for all sizes is in the program because torch could not prove it.
         names = [shown_source(a.source) for a in self._axes if a.size in sizes]
         read = [g for g in self._guards.all if g.formula is not None]
-        hard = [g.text for g in read if _is_trivial(g.formula) or not fits_intervals(g.text)]  # type: ignore[arg-type]
-        # Torch keeps an axis as the maximum of another one and a number, whatever the range of that one.
-        hard += [g.text for g in read if len(symbols_in(g.formula)) > 1 and re.search(r"m(?:ax|in)\(", g.text, re.I)]  # type: ignore[arg-type]
+        # Torch keeps the maximum of a size and a number, whatever the range of the size.
+        hard = [
+            g.text
+            for g in read
+            if _is_trivial(g.formula) or not fits_intervals(g.text) or re.search(r"m(?:ax|in)\(", g.text, re.I)  # type: ignore[arg-type]
+        ]
         if any(name in text for name in names for text in hard):
             return False
         written = {s: self._known.lines[s].written for s in sizes}
