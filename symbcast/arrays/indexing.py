@@ -199,6 +199,13 @@ def _item(key: Any) -> Any:
     if is_whole(key):
         return key
     if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
+        is_listed = isinstance(key, (list, tuple)) and all(_is_index_of_data(k) or is_whole(k) for k in key)
+        if is_listed and any(map(_is_index_of_data, key)):
+            # Each of these indices is checked alone: only some of them are data.
+            items = np.empty(len(key), object)
+            for place, index in enumerate(key):
+                items[place] = index
+            return items
         if is_symbolic(key):
             return np.asarray(key)
         # An empty list is an array of floats, which NumPy takes as indices all the same.
@@ -207,6 +214,11 @@ def _item(key: Any) -> Any:
     if hasattr(type(key), "dims"):
         return key
     raise IndexError("only integers, slices, ellipsis, numpy.newaxis and integer or boolean arrays are valid indices")
+
+
+def _is_index_of_data(value: Any) -> bool:
+    """Return whether a value is an integer that data decide."""
+    return hasattr(type(value), "dims") and value.dims == () and value.dtype.kind in "iu"
 
 
 def _is_array(item: Any) -> bool:

@@ -386,3 +386,32 @@ def test_an_array_without_elements_has_none_that_are_not_finite(function):
 def test_a_size_has_the_attributes_of_an_integer():
     report = sb.trace(lambda x: np.prod(x.shape).dtype, "N, M")
     assert "'int' object has no attribute 'dtype'" in report.reason
+
+
+def swapped(x):
+    p = np.argmax(np.abs(x[:, 0]))
+    x = x.copy()
+    x[[0, p]] = x[[p, 0]]
+    return x
+
+
+def sixth(x):
+    return x[[5, np.argmax(x[:, 0])]]
+
+
+def columns(x):
+    return x[:, [np.argmax(x[0]), -1]]
+
+
+@pytest.mark.parametrize(
+    ("function", "condition", "shape"),
+    [
+        (swapped, "N >= 1 and M >= 1", "(N, M)"),
+        (sixth, "N >= 6 and M >= 1", "(2, M)"),
+        (columns, "N >= 1 and M >= 1", "(N, 2)"),
+    ],
+)
+def test_a_list_of_indices_may_hold_some_that_data_decide(function, condition, shape):
+    report = sb.trace(function, "N, M")
+    assert report.complete and report.condition.equivalent(condition) and str(report.shapes) == shape
+    assert not held(report, function, "N, M", sizes=range(8)).wrong
