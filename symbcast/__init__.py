@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, cast
 
 from symbcast.answers.public import supply
 from symbcast.core import __version__
-from symbcast.core.hooks import hooks
+from symbcast.core.hooks import example, hooks
 from symbcast.core.programs.operations import (
     BroadcastError,
     ConditionalBroadcastError,
@@ -225,6 +225,7 @@ __all__ = [
     "checked",
     "compare",
     "equivalent",
+    "example",
     "explore_paths",
     "lint",
     "notebook",

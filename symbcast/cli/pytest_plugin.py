@@ -19,12 +19,49 @@ if TYPE_CHECKING:
     from symbcast.linting import sources
 
 _CHILD: pytest.StashKey[Any] = pytest.StashKey()
+_RECORDER: pytest.StashKey[Any] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
     group = parser.getgroup("symbcast")
     group.addoption("--symbcast", action="store_true", help="check the shape annotations of functions for all sizes")
+    group.addoption(
+        "--symbcast-record",
+        action="store_true",
+        help="note how tests make objects, for the shape annotations of their methods",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to note constructor calls: before test modules are imported, as these make objects too."""
+    if config.getoption("--symbcast-record"):
+        from symbcast.linting import recording
+
+        config.stash[_RECORDER] = recording.Recorder(config.rootpath)
+        config.stash[_RECORDER].begin()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep the calls in a file; a worker of xdist gives them to the process that started it."""
+    recorder = session.config.stash.get(_RECORDER, None)
+    if recorder is not None:
+        from symbcast.linting import recording
+
+        recorder.end()
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["symbcast_calls"] = recorder.calls
+        elif recorder.calls:
+            recording.write_calls(session.config.rootpath / recording.FILE, recorder.calls)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Take the calls that a worker of xdist noted."""
+    recorder = node.config.stash.get(_RECORDER, None)
+    if recorder is not None:
+        for name, calls in getattr(node, "workeroutput", {}).get("symbcast_calls", {}).items():
+            recorder.calls.setdefault(name, calls)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from importlib.metadata import EntryPoint
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Hooks:
@@ -24,6 +26,7 @@ class Hooks:
         shape_html: Returns a shape as HTML.
         shape_latex: Returns a shape as LaTeX.
         readers: What loads the reader of a framework's shapes, by the package that its classes are from.
+        examples: The functions of users that make objects for `symbcast.lint`.
     """
 
     condition_class: Callable[[], Any]
@@ -31,13 +34,31 @@ class Hooks:
     shape_html: Callable[[Sequence[Any]], str]
     shape_latex: Callable[[Sequence[Any]], str]
     readers: dict[str, Callable[[], Any]]
+    examples: list[Callable[..., Any]]
 
     def __init__(self) -> None:
         self.readers = {}
+        self.examples = []
 
 
 # What this process uses.
 hooks = Hooks()
+
+
+def example(function: _Function) -> _Function:
+    """Declare a function that makes an object, for `symbcast.lint`, which needs one to check the methods of its class.
+
+    The class is the annotation of its result. Parameters without a default are annotated, as those of a function to
+    check: an ``int`` is any size. The function itself is unchanged.
+
+    ```python
+    @symbcast.example
+    def small_model(width: int) -> Model:
+        return Model(width, activation=np.tanh)
+    ```
+    """
+    hooks.examples.append(function)
+    return function
 
 
 def files_beside(init: str) -> list[str]:

@@ -168,7 +168,7 @@ class _ArgumentMaker:
         raise NoArgumentError(f"{place}: {spec.text}")
 
     def _object(self, spec: specs.ObjectSpec, place: str) -> BuiltArgument:
-        if spec.is_constructed:
+        if spec.numbers is not None:
             self._form.samples.append(f"{place} (a {spec.name})")
         return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
 

@@ -25,7 +25,7 @@ from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeSyntaxError, SymbcastError
-from symbcast.linting import annotation_meaning, sources, specs
+from symbcast.linting import annotation_meaning, recording, sources, specs
 from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, SizesOfAxes
 from symbcast.linting.assigned_shapes import assigned_shapes
 from symbcast.linting.findings import AssignedShape, Checked, CheckStatus, Code, Finding, Fix, declare_code
@@ -64,13 +64,15 @@ class FindingDraft:
 class AnnotationFindings:
     """The findings of a trace; whether everything was proved, and why something is unknown.
 
-    ``limits`` says at which sizes the function is proved, where that is not a finding.
+    ``limits`` says at which sizes the function is proved, where that is not a finding. ``bound`` are the numbers that
+    names must be because of the object that was made.
     """
 
     drafts: list[FindingDraft] = field(default_factory=list)
     is_proved: bool = True
     reason: str = ""
     limits: list[str] = field(default_factory=list)
+    bound: dict[str, int] = field(default_factory=dict)
 
 
 def compare_with_annotations(
@@ -156,6 +158,7 @@ class _AnnotationCheck:
             return None
         if self.signature.numbers is not None and equal is None:
             self.findings.reason = "it may fail because of the numbers that its object was made with"
+            self.findings.bound.update(_number_of_name(failure.formula, self.traced.names))
             return None
         if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
             return None
@@ -358,6 +361,14 @@ def _equal_names(formula: Formula, names: Mapping[Symbol, str]) -> tuple[str, st
     return None
 
 
+def _number_of_name(formula: Formula, names: Mapping[Symbol, str]) -> dict[str, int]:
+    """Return the number that a name must be, if that is all that a requirement says."""
+    if isinstance(formula, Comparison) and formula.operator == "==":
+        sides = ((formula.left, formula.right), (formula.right, formula.left))
+        return {names[a]: b for a, b in sides if isinstance(a, Symbol) and a in names and isinstance(b, int)}
+    return {}
+
+
 def shape_text(dims: tuple[Dim, ...], namer: Namer) -> str:
     """Return dimensions as text, such as ``(N, 3)``."""
     return f"({', '.join(map(namer.dim, dims))}{',' * (len(dims) == 1)})"
@@ -417,7 +428,7 @@ class FunctionToCheck:
     """A function to check: its file, its module's name, the function, and the options.
 
     ``min_size`` is the minimum size of every name; ``strict_sizes``, ``strict_dots`` and ``shapes`` are those of
-    `LintConfig`.
+    `LintConfig`. ``examples`` are files that are imported first, and ``objects`` is the file of recorded calls.
     """
 
     path: str
@@ -427,16 +438,31 @@ class FunctionToCheck:
     strict_sizes: bool = False
     strict_dots: bool = False
     shapes: bool = False
+    examples: tuple[str, ...] = ()
+    objects: str = ""
 
 
 def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | None:
     """Return what was found out about a function; None if it has no promise, and its annotations have no shapes."""
+    recording.KNOWN.load(request.objects)
     promise = check_promise(request.path, module, request.function)
     annotated = _annotated(module, request)
+    if annotated is not None and annotated.status in ("unknown", "skipped"):
+        annotated = _with_recorded_objects(module, request, annotated)
     if promise is None or annotated is None:
         return promise or annotated
     worst = min(promise, annotated, key=lambda c: _WORST.index(c.status))
     return replace(worst, forms=promise.forms + annotated.forms, findings=(*promise.findings, *annotated.findings))
+
+
+def _with_recorded_objects(module: ModuleType, request: FunctionToCheck, before: Checked) -> Checked:
+    """Return what is found out with objects as tests made them, where others led to nothing."""
+    recording.KNOWN.comes_first = True
+    try:
+        checked = _annotated(module, request)
+    finally:
+        recording.KNOWN.comes_first = False
+    return before if checked is None or checked.status in ("unknown", "skipped") else checked
 
 
 _WORST: tuple[CheckStatus, ...] = ("finding", "unknown", "skipped", "partly", "proved")
@@ -521,6 +547,7 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     drafts: list[tuple[ArgumentForm, FindingDraft]] = []
     reasons: list[str] = []
     limits: dict[str, None] = {}
+    bound: dict[str, int] = {}
     is_proved = True
     for form in forms:
         positional, named = _arguments(form, signature)
@@ -534,10 +561,16 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
         if findings_of_form.reason:
             reasons.append(findings_of_form.reason)
         limits.update(dict.fromkeys(findings_of_form.limits))
+        bound.update(findings_of_form.bound)
         is_proved = is_proved and findings_of_form.is_proved and traced.is_proved
     findings = tuple(_findings(request, forms, drafts))
     if findings:
         return _checked(request, "finding", reasons[0] if reasons else "", findings, len(forms))
+    if bound.keys() - (signature.numbers or {}).keys():
+        # The object has these sizes: its method is checked for them.
+        checked = _traced(request, replace(signature, numbers={**bound, **(signature.numbers or {})}))
+        sizes = ", ".join(f"{name} == {number}" for name, number in bound.items())
+        return replace(checked, reason=f"where {sizes}, as of its object; {checked.reason}".removesuffix("; "))
     if reasons:
         return _checked(request, "unknown", reasons[0], forms=len(forms))
     if is_proved and not left_out:

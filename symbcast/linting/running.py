@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 from symbcast.core import __version__
 from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
-from symbcast.linting import sources
+from symbcast.linting import recording, sources
 from symbcast.linting.checks import FunctionToCheck, check_function, finding_without_sizes, has_shapes
 from symbcast.linting.findings import CODES, Checked, CheckStatus, Finding, LintReport, declare_code
 
@@ -80,6 +80,8 @@ def _unchanged(function: Any = None, **options: Any) -> Any:
 def import_in_child(request: FunctionToCheck) -> None:
     """Import the module of a function. Raises `NotImportedError`."""
     with _silence():
+        for path in request.examples:
+            _module(path, sources.module_name(path))
         _module(request.path, request.module)
 
 
@@ -481,7 +483,8 @@ def _of_file(
     root = sources.root_of(path)
     if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in results):
         # Except those that a clock decided: a faster machine may find something.
-        cache.put(path, children.of(root).ask(imported_files, root), results)
+        files = children.of(root).ask(imported_files, root)
+        cache.put(path, [*files, *config.examples, str(Path(recording.FILE).resolve())], results)
     if config.shapes:
         children.modules = tuple(children.of(root).ask(imported_modules, root))
     return [_in_source(c, source) for c in results]
@@ -502,7 +505,9 @@ def _options(config: sources.LintConfig) -> tuple[int, bool, bool, bool]:
 
 def function_to_check(path: str, function: sources.SourceFunction, config: sources.LintConfig) -> FunctionToCheck:
     """Return the question about a function of a file."""
-    return FunctionToCheck(path, sources.module_name(path), function, *_options(config))
+    examples = tuple(str(Path(e).resolve()) for e in config.examples)
+    objects = str(Path(recording.FILE).resolve())
+    return FunctionToCheck(path, sources.module_name(path), function, *_options(config), examples, objects)
 
 
 def check_one_function(

@@ -23,19 +23,21 @@ _WIDTHS = (8, 12, 16, 20, 24, 28)
 def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, int]] | None:
     """Return an object of a class, and the integers that it was made with; None if it cannot be made."""
     numbers: dict[str, int] = {}
-    values: dict[str, Any] = {}
+
+    def value(parameter: inspect.Parameter) -> specs.Spec | None:
+        is_said = parameter.annotation is not parameter.empty
+        spec = specs.read(parameter.annotation, space) if is_said else specs.SizeSpec()
+        if isinstance(spec, specs.SizeSpec):
+            few = 2 if _FEW.search(parameter.name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
+            numbers[parameter.name] = few
+            return specs.ValueSpec((few,))
+        return spec if isinstance(spec, specs.ValueSpec) else None
+
     try:
-        for name, said in inspect.signature(kind).parameters.items():
-            if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD) or said.default is not said.empty:
-                continue
-            spec = specs.read(said.annotation, space) if said.annotation is not said.empty else specs.SizeSpec()
-            if isinstance(spec, specs.SizeSpec):
-                numbers[name] = 2 if _FEW.search(name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
-                values[name] = numbers[name]
-            elif isinstance(spec, specs.ValueSpec):
-                values[name] = spec.values[0]
-            else:
-                return None
+        fields = specs.needed_fields(kind, value)
+        if fields is None:
+            return None
+        values = {name: spec.values[0] for name, spec in fields.items() if isinstance(spec, specs.ValueSpec)}
         return kind(**values), numbers
     except Exception:  # the numbers need not suit the class
         return None
@@ -141,7 +143,8 @@ def signature_of(module: ModuleType, name: str) -> FunctionSignature:
         if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
             continue
         if number == 0 and is_method and owner is not None:
-            parameters[parameter], numbers = _own(owner, function, space)
+            own = parameters[parameter] = _own(owner, function, space)
+            numbers = own.numbers if isinstance(own, (specs.ObjectSpec, specs.ValueSpec)) else None
         else:
             parameters[parameter] = _parameter(said, space)
     if numbers is None and any(map(specs.constructed_in, parameters.values())):
@@ -179,27 +182,26 @@ def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any,
     return (owner if isinstance(owner, type) else None), function, is_method
 
 
-def _own(
-    owner: type, function: Callable[..., Any], space: Mapping[str, Any]
-) -> tuple[specs.Spec, Mapping[str, int] | None]:
-    """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
+def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) -> specs.Spec:
+    """Return the fields of a method's object, or an object that was constructed."""
 
     def inner(annotation: Any) -> specs.Spec:
         return _field(annotation, space)
 
+    supplied = specs.supplied_spec(owner, inner)
+    if supplied is not None:
+        return supplied
     if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
         instance = instance_of(owner, space)
         if instance is not None:
-            return specs.ValueSpec((instance[0],), is_sample=True), instance[1]
+            return specs.ValueSpec((instance[0],), is_sample=True, numbers=instance[1])
     if is_plain(owner) and not specs.is_abstract(owner):
         missing = missing_attribute(owner, function)
         if missing:
-            return specs.UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
-        return specs.ValueSpec((owner(),)), None
+            return specs.UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere")
+        return specs.ValueSpec((owner(),))
     spec = specs.class_spec(owner, inner, owner.__module__.partition(".")[0])
-    if spec is None:
-        return specs.UnknownSpec(f"an object of {owner.__name__}"), None
-    return spec, {} if spec.is_constructed else None
+    return spec or specs.UnknownSpec(f"an object of {owner.__name__}")
 
 
 def _field(annotation: Any, space: Mapping[str, Any]) -> specs.Spec:

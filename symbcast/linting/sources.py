@@ -37,6 +37,7 @@ class LintConfig:
         jobs: The number of child processes; 0 for one per core.
         timeout: The seconds after which a function is left unknown.
         cache: Whether results are kept.
+        examples: Files with `symbcast.example`, which are imported before any other.
         shapes: Whether the shapes of assigned variables are noted too, as editors show them.
     """
 
@@ -50,12 +51,15 @@ class LintConfig:
     jobs: int = 0
     timeout: float = 60.0
     cache: bool = True
+    examples: tuple[str, ...] = ()
     shapes: bool = False
 
     def with_options(self, **options: Any) -> LintConfig:
         """Return the configuration with the options that are not None. Raises `ShapeTypeError` for unknown codes."""
         config = replace(self, **{n: v for n, v in options.items() if v is not None})
-        lists: dict[str, Any] = {n: tuple(getattr(config, n)) for n in ("paths", "exclude", "select", "ignore")}
+        lists: dict[str, Any] = {
+            n: tuple(getattr(config, n)) for n in ("paths", "exclude", "select", "ignore", "examples")
+        }
         config = replace(config, **lists)
         known = {text for code in CODES for text in code.both}
         for text in (*config.select, *config.ignore):
@@ -97,7 +101,7 @@ def _config(table: Mapping[str, Any], folder: Path) -> LintConfig:
             names = ", ".join(n.replace("_", "-") for n in kinds)
             raise ShapeTypeError(key, "an option of tool.symbcast.lint", f"write one of {names}")
         options[name] = _read(key, value, kinds[name])
-    for name in ("paths", "exclude"):
+    for name in ("paths", "exclude", "examples"):
         if name in options:
             options[name] = tuple(_relative(folder / p) for p in options[name])
     return LintConfig().with_options(**options)

@@ -12,9 +12,11 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
+from symbcast.core.hooks import hooks
 from symbcast.core.shapes import Shape, known_rank
 from symbcast.core.text import parse_shape
 from symbcast.errors import SymbcastError
+from symbcast.linting import recording
 
 # The axes of a shape annotation, in jaxtyping's notation.
 
@@ -153,10 +155,14 @@ class SizeSpec:
 
 @dataclasses.dataclass(frozen=True)
 class ValueSpec:
-    """A value of a few kinds; ``is_sample`` says that others are accepted too."""
+    """A value of a few kinds; ``is_sample`` says that others are accepted too.
+
+    ``numbers`` are the integers that an object was constructed with; None if nothing was constructed.
+    """
 
     values: tuple[Any, ...]
     is_sample: bool = False
+    numbers: Mapping[str, int] | None = dataclasses.field(default=None, hash=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,15 +190,16 @@ class TreeSpec:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ObjectSpec:
-    """An object, the values that it is made from, and how; ``is_constructed`` if its constructor makes it.
+    """An object, the values that it is made from, and how.
 
-    The values are its fields, or the arguments of its constructor that have no default.
+    The values are its fields, or the arguments of its constructor that have no default. ``numbers`` are the integers
+    that its constructor gets besides; None if it is made without its constructor.
     """
 
     name: str
     fields: Mapping[str, Spec]
     make: Callable[[Mapping[str, Any]], Any]
-    is_constructed: bool = False
+    numbers: Mapping[str, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -521,18 +528,60 @@ class NotMadeError(Exception):
     """A constructor refused its arguments: no such object exists."""
 
 
-def class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | None:
+def class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | ValueSpec | None:
     """Return how an object of a class is made: from its fields, by its constructor, or as one of a class below it.
 
-    Only classes of a package are constructed. None if no argument can be made for a constructor.
+    An example of the user comes first, and a call that was recorded last, unless those are tried first because nothing
+    else led to an answer. Only classes of a package are constructed. None if no object can be made.
     """
+    if not package:
+        return object_spec(kind, inner) if dataclasses.is_dataclass(kind) else None
+    spec = supplied_spec(kind, inner) or _class_spec(kind, inner, package)
+    return spec if spec is not None and _is_known(spec) else recorded_spec(kind) or spec
+
+
+def _class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | ValueSpec | None:
     if is_abstract(kind):
         kinds: list[type] = type.__subclasses__(kind)
         below = (class_spec(k, inner, package) for k in kinds if _package(k) == package)
         return next((spec for spec in below if spec is not None), None)
-    if dataclasses.is_dataclass(kind) and (not package or _sets_fields_only(kind)):
+    if dataclasses.is_dataclass(kind) and _sets_fields_only(kind):
         return object_spec(kind, inner)
-    return _constructed(kind, inner) if _package(kind) == package else None
+    return _constructed(kind, kind.__init__, inner) if _package(kind) == package else None  # type: ignore[misc]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Repeated:
+    """Makes an object by a recorded call, each time a new one."""
+
+    call: Any
+
+    def __call__(self, values: Mapping[str, Any]) -> Any:
+        return recording.value_of(self.call)
+
+
+def supplied_spec(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec | ValueSpec | None:
+    """Return how the user's example makes an object of a class; None if there is no example."""
+    for function in hooks.examples:
+        made = _hints_of(function).get("return")
+        if isinstance(made, type) and issubclass(made, kind):
+            return _constructed(function, function, inner)
+    return recorded_spec(kind) if recording.KNOWN.comes_first else None
+
+
+def recorded_spec(kind: type) -> ObjectSpec | ValueSpec | None:
+    """Return an object as the user's tests made one of its class, or of a class below it; None if none can be made."""
+    for call in recording.KNOWN.of(kind):
+        try:
+            value = recording.value_of(call)
+        except Exception:  # what made it may have changed since
+            continue
+        if not isinstance(value, kind):
+            continue
+        if any(base.__module__.startswith("torch.nn.") for base in type(value).__mro__):
+            return ValueSpec((value,), is_sample=True, numbers=recording.numbers_in(kind, call))
+        return ObjectSpec(kind.__name__, {}, _Repeated(call), recording.numbers_in(kind, call))
+    return None
 
 
 def is_abstract(kind: type) -> bool:
@@ -548,34 +597,38 @@ def _sets_fields_only(kind: type) -> bool:
     return getattr(code, "co_filename", "") == "<string>" and not any(checks)
 
 
-def _constructed(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec | None:
-    """Return how a constructor makes an object, from arguments for its parameters without a default."""
-    hints = _hints_of(kind.__init__)  # type: ignore[misc]
-    try:
-        parameters = inspect.signature(kind).parameters
-    except (TypeError, ValueError):
-        return None
-    required = {n: p for n, p in parameters.items() if p.default is p.empty}
-    needed = [n for n, p in required.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if any(required[n].kind is inspect.Parameter.POSITIONAL_ONLY or n not in hints for n in needed):
-        return None
+def _constructed(call: Any, function: Any, inner: Callable[[Any], Spec]) -> ObjectSpec | None:
+    """Return how a class or a function makes an object, from arguments for its parameters without a default."""
+    hints = _hints_of(function)
     # One alternative each: an object without a part is allowed, and nobody means it.
-    fields = {n: _first_known(inner(hints[n])) for n in needed}
-    if not all(map(_is_known, fields.values())):
+    fields = needed_fields(call, lambda p: _first_known(inner(hints[p.name])) if p.name in hints else None)
+    if fields is None or not all(map(_is_known, fields.values())):
         return None
 
     def make(values: Mapping[str, Any]) -> Any:
         try:
-            return kind(**values)
+            return call(**values)
         except Exception as error:
-            raise NotMadeError(f"{kind.__name__} raises {type(error).__name__}: {error}") from error
+            raise NotMadeError(f"{call.__name__} raises {type(error).__name__}: {error}") from error
 
-    return ObjectSpec(kind.__name__, fields, make, is_constructed=True)
+    return ObjectSpec(call.__name__, fields, make, numbers={})
+
+
+def needed_fields(call: Any, read: Callable[[inspect.Parameter], Spec | None]) -> dict[str, Spec] | None:
+    """Return what the parameters of a class or a function need that have no default; None if one cannot be read."""
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    fields = {p.name: read(p) for p in needed if p.kind is not p.POSITIONAL_ONLY}
+    known = {name: spec for name, spec in fields.items() if spec is not None}
+    return known if len(known) == len(needed) else None
 
 
 def constructed_in(spec: Spec) -> bool:
     """Return whether a constructor makes an object of a value: its numbers are its own, and no promise."""
-    is_one = isinstance(spec, ObjectSpec) and spec.is_constructed
+    is_one = isinstance(spec, (ObjectSpec, ValueSpec)) and spec.numbers is not None
     return is_one or any(map(constructed_in, _parts(spec)))
 
 

@@ -173,7 +173,7 @@ GUESSES = [
     (lambda: sb.Condition("N == 1"), "is_true", "verdict"),
     (lambda: sb, "output", "has shape"),
     (lambda: sb, "ok", "has verdict"),
-    (lambda: sb, "example", "has witness()"),
+    (lambda: sb, "sample", "has witness()"),
     (lambda: sb, "conv_transpose2d", "has conv_transpose"),
     (lambda: sb, "paddle", "rule="),
     (program, "chunk", "split"),
