@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
@@ -218,7 +218,11 @@ class TorchReport(GraphReport):
 
     def _document(self, *room: Room) -> Document:
         refusal = None if self.refusal is None else self.refusal.text
-        return _document_of(self, self.guards, refusal, self.cuda_differences if self._device == "cuda" else (), *room)
+        place = room[0] if room else Room.SCREEN
+        more = _guard_fields(self.guards, refusal, SHOWN if place is Room.SCREEN else 1000, bool(self._shown))
+        on_cuda = self.cuda_differences if self._device == "cuda" else ()
+        notes = (field("on CUDA", words(str(d)), most=3) for d in on_cuda)
+        return model_document(self, place, more=(fields((*more, *notes)),))
 
 
 def with_pairwise_comparisons(formula: Formula) -> Formula:
@@ -228,19 +232,6 @@ def with_pairwise_comparisons(formula: Formula) -> Formula:
 
 # How many guard clauses are shown on a screen.
 SHOWN = 6
-
-
-def _document_of(
-    report: GraphReport,
-    guards: Guards,
-    refusal: str | None,
-    differences: Sequence[KernelDifference],
-    room: Room = Room.SCREEN,
-) -> Document:
-    """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
-    more = fields(_guard_fields(guards, refusal, SHOWN if room is Room.SCREEN else 1000, bool(report._shown)))
-    on_cuda = fields(field("on CUDA", words(str(d)), most=3) for d in differences)
-    return model_document(report, room, more=(more, on_cuda) if differences else (more,))
 
 
 def _guard_fields(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) -> Iterator[Field]:

@@ -429,29 +429,22 @@ def _after(run: EagerRun, initial: Sequence[Any], results: Sequence[Any]) -> lis
 
 
 def _scan(run: EagerRun, body: Any, initial: Sequence[Any], scanned: Sequence[Any], more: Sequence[Any] = ()) -> Any:
-    """Return what is carried, then the results of the slices, stacked; ``torch`` has checked that there are slices."""
-    shapes = [tensor_dims(x) for x in scanned]
-    length = shapes[0][0]
-    for dims in shapes[1:]:
-        run.asker.at_most(run.place, length, dims[0], "there must be a slice for each of the first tensor")
-    parts = [_any_turn(run, x, *dims[1:]) for x, dims in zip(scanned, shapes, strict=True)]
-    results = list(body(*_carried(run, initial), *parts, *more))
-    rest = results[len(initial) :]
-    last = _after(run, initial, results[: len(initial)])
-    return [*last, *(_any_turn(run, x, length, *tensor_dims(x)) for x in rest)]
+    """Return what is carried, then the results of the slices, stacked; torch has checked that there are slices."""
+    results = list(body(*_carried(run, initial), *_parts(run, scanned), *more))
+    last, rest = _after(run, initial, results[: len(initial)]), results[len(initial) :]
+    return [*last, *(_any_turn(run, x, tensor_dims(scanned[0])[0], *tensor_dims(x)) for x in rest)]
+
+
+def _parts(run: EagerRun, scanned: Sequence[Any]) -> list[Any]:
+    """Return a slice of each tensor along its first axis."""
+    for x in scanned[1:]:
+        run.asker.at_most(run.place, tensor_dims(scanned[0])[0], tensor_dims(x)[0], "there must be as many slices")
+    return [_any_turn(run, x, *tensor_dims(x)[1:]) for x in scanned]
 
 
 def _map(run: EagerRun, body: Any, scanned: Sequence[Any], more: Sequence[Any] = ()) -> Any:
-    tree = load_torch("torch.utils._pytree")
-    specs: list[Any] = []
-
-    def flat(*args: Any) -> list[Any]:
-        leaves, spec = tree.tree_flatten(body(*args))
-        specs.append(spec)
-        return list(leaves)
-
-    results = _scan(run, flat, (), scanned, more)
-    return tree.tree_unflatten(results, specs[0])
+    length, result = tensor_dims(scanned[0])[0], body(*_parts(run, scanned), *more)
+    return load_torch("torch.utils._pytree").tree_map(lambda x: _any_turn(run, x, length, *tensor_dims(x)), result)
 
 
 def _loop(run: EagerRun, condition: Any, body: Any, initial: Sequence[Any], more: Sequence[Any] = (), *_: Any) -> Any:

@@ -186,23 +186,24 @@ def factor_ratio(number: float) -> SizeRatio:
     return SizeRatio(above, below) if below <= _MOST_BELOW else UNKNOWN_REAL
 
 
+def _relation(relation: Any) -> Callable[[Any, Any], TruthNode]:
+    return lambda node, other: node._compared(relation, other)
+
+
+def _of_two(function: Callable[[Dim, Dim], Dim]) -> Callable[[SizeNode, SizeNode], NumberNode]:
+    return lambda node, other: SizeNode(function(node.dim, other.dim), node.run)
+
+
+_SUMS: tuple[Callable[[Dim, Dim], Dim], ...] = (add, subtract, multiply)
+
+
 class OrderedNode(NumberNode):
     """A number that is compared: with nodes of its own kind, as torch converts the operands before."""
 
     def _compared(self, relation: Any, other: Any) -> TruthNode:
         raise NotImplementedError
 
-    def eq(self, other: Any) -> TruthNode:
-        return self._compared("==", other)
-
-    def ne(self, other: Any) -> TruthNode:
-        return self._compared("!=", other)
-
-    def lt(self, other: Any) -> TruthNode:
-        return self._compared("<", other)
-
-    def le(self, other: Any) -> TruthNode:
-        return self._compared("<=", other)
+    eq, ne, lt, le = map(_relation, ("==", "!=", "<", "<="))
 
     def gt(self, other: OrderedNode) -> TruthNode:
         return other.lt(self)
@@ -241,17 +242,9 @@ class SizeNode(OrderedNode):
 
     bool_ = guard_bool
 
-    def _made(self, function: Callable[[Dim, Dim], Dim], other: SizeNode) -> NumberNode:
-        return SizeNode(function(self.dim, other.dim), self.run)
-
-    def add(self, other: SizeNode) -> NumberNode:
-        return self._made(add, other)
-
-    def sub(self, other: SizeNode) -> NumberNode:
-        return self._made(subtract, other)
-
-    def mul(self, other: SizeNode) -> NumberNode:
-        return self._made(multiply, other)
+    add, sub, mul = map(_of_two, _SUMS)
+    sym_min = _of_two(lambda a, b: minimum((a, b)))
+    sym_max = _of_two(lambda a, b: maximum((a, b)))
 
     def _divisor(self, other: SizeNode) -> None:
         if self.run.ask(equal(other.dim, 0)):
@@ -259,13 +252,13 @@ class SizeNode(OrderedNode):
 
     def int_floordiv(self, other: SizeNode) -> NumberNode:
         self._divisor(other)
-        return self._made(floor_divide, other)
+        return SizeNode(floor_divide(self.dim, other.dim), self.run)
 
     floordiv = int_floordiv
 
     def mod(self, other: SizeNode) -> NumberNode:
         self._divisor(other)
-        return self._made(modulo, other)
+        return SizeNode(modulo(self.dim, other.dim), self.run)
 
     def int_truediv(self, other: SizeNode) -> NumberNode:
         self._divisor(other)
@@ -300,12 +293,6 @@ class SizeNode(OrderedNode):
 
     def sym_float(self) -> NumberNode:
         return RealNode(SizeRatio(self.dim, 1), self.run)
-
-    def sym_min(self, other: SizeNode) -> NumberNode:
-        return SizeNode(minimum((self.dim, other.dim)), self.run)
-
-    def sym_max(self, other: SizeNode) -> NumberNode:
-        return SizeNode(maximum((self.dim, other.dim)), self.run)
 
     def sym_sum(self, nodes: Sequence[SizeNode]) -> NumberNode:
         return SizeNode(add(*(n.dim for n in nodes)), self.run)

@@ -293,12 +293,6 @@ def of_memory(call: TorchCall) -> Value:
 # What `torch.vmap` and gradients leave in a graph: between its ends, nodes see tensors without the mapped axis.
 
 
-@operator(*(f"torch._functorch.predispatch.{n}" for n in ("lazy_load_decompositions", "_vmap_decrement_nesting")))
-def nothing(call: TorchCall) -> Value:
-    """A node without requirements."""
-    return Value(None)
-
-
 @operator("torch._functorch.predispatch._vmap_increment_nesting")
 def mapping(call: TorchCall) -> Value:
     """The start of a map over the size ``0``."""

@@ -219,7 +219,10 @@ def asserted(call: TorchCall) -> Value:
     return Value(None)
 
 
-@operator("_assert_tensor_metadata", "sym_constrain_range", "manual_seed", "_linalg_check_errors")
+@operator(
+    "_assert_tensor_metadata", "sym_constrain_range", "manual_seed", "_linalg_check_errors",
+    *(f"torch._functorch.predispatch.{name}" for name in ("lazy_load_decompositions", "_vmap_decrement_nesting")),
+)  # fmt: skip
 def nothing(call: TorchCall) -> Value:
     """An operator without requirements on sizes."""
     return Value(None)

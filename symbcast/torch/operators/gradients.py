@@ -106,16 +106,11 @@ def of_masked(call: TorchCall) -> Value:
     *(f"{name}_backward" for name in ("elu", "hardtanh", "leaky_relu", "hardswish", "hardsigmoid", "mish", "softplus")),
     *(f"{name}_backward" for name in ("softshrink", "rrelu_with_noise", "log_sigmoid")),
     *(f"{name}_loss_backward" for name in ("smooth_l1", "huber", "soft_margin")),
+    "_prelu_kernel_backward",
 )
-def of_elementwise(call: TorchCall) -> Value:
-    """The gradient of a function of each element: all tensors are broadcast."""
-    return pointwise(call)
-
-
-@operator("_prelu_kernel_backward")
-def of_slopes(call: TorchCall) -> list[Value]:
-    """The gradients of a tensor and of its slopes, before these are summed."""
-    return [pointwise(call)] * 2
+def of_elementwise(call: TorchCall) -> list[Value]:
+    """The gradient of a function of each element, and for slopes theirs before these are summed: a broadcast."""
+    return [pointwise(call)] * len(call.node.outputs)
 
 
 @operator("binary_cross_entropy_backward")
