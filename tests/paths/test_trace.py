@@ -415,3 +415,17 @@ def test_a_list_of_indices_may_hold_some_that_data_decide(function, condition, s
     report = sb.trace(function, "N, M")
     assert report.complete and report.condition.equivalent(condition) and str(report.shapes) == shape
     assert not held(report, function, "N, M", sizes=range(8)).wrong
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "condition"),
+    [
+        (lambda x, y: x.reshape(2 * len(y), -2), ["N, M", "K"], "K >= 1 and M*N % (2*K) == 0"),
+        (lambda x: x.reshape(len(x) - 3), ["N"], "N <= 2"),
+        (lambda x: x.reshape(len(x) - 3, -1), ["N"], "N >= 4 and N % (N - 3) == 0"),
+    ],
+)
+def test_every_negative_size_of_a_reshape_is_what_is_left(function, arguments, condition):
+    report = sb.trace(function, *arguments)
+    assert report.complete and report.condition.equivalent(condition)
+    assert not held(report, function, *arguments, sizes=range(7)).wrong

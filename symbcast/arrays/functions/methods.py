@@ -36,26 +36,23 @@ _CLIP: Any = vars(np)["_core"].umath.clip
 
 @method("reshape")
 def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
-    """Return the elements in another shape; one of its sizes may be -1."""
+    """Return the elements in another shape; one of its sizes may be negative, which means what is left, as -1 does."""
     path = here()
     wanted_shape = whole(shape[0] if len(shape) == 1 else shape)
     sizes = [wanted_shape] if is_whole(wanted_shape) else list(map(whole, wanted_shape))
     dims = [dim_of(s) for s in sizes]
     target = [None if _is_free(path, d) else d for d in dims]
     with path.doing("reshape", [array.dims]):
-        for dim in target:
-            if dim is not None:
-                path.at_most(0, dim, "negative dimensions are not allowed")
         new_dims = reshaped(path, array.dims, target)
     new_dims = path.written(new_dims)
     return array.same() if new_dims == array.dims else array._with(new_dims)
 
 
 def _is_free(path: Any, dim: Any) -> bool:
-    if isinstance(dim, int) or path.bounds.is_at_least(dim, 0):
-        return bool(dim == -1)
-    # `x.reshape(n - 2)` at n = 1 leaves the size open: -1 is a case of its own wherever it is possible.
-    return bool(path.ask(equal(dim, -1)))
+    if isinstance(dim, int):
+        return dim < 0
+    # `x.reshape(n - 2)` at n = 1 or 0 leaves the size open: NumPy takes every negative size for -1.
+    return not path.bounds.is_at_least(dim, 0) and bool(path.ask(at_most(dim, -1)))
 
 
 @method("ravel")
