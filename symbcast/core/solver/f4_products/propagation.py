@@ -42,6 +42,8 @@ from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quo
 _ROUNDS = 8
 # Units of effort for simplifying a literal once.
 _STEP = 60
+# Units for refuting formulas: a search for sizes, which is next, takes as much.
+_CONTRADICTED = 6_000
 # Disjunctions of more literals are not probed.
 _PROBED = 4
 # Products of more factors are not compared factor by factor.
@@ -102,7 +104,7 @@ def contradict(formulas: Sequence[Formula]) -> bool:
         match formula:
             case Comparison("<=", int(least), Symbol() as size):
                 bounds.learn(size, least)
-    with suppress(EffortSpentError), budget_share(PROPAGATED):
+    with suppress(EffortSpentError), budget_share(_CONTRADICTED):
         concerned = normal_conjuncts(concerned)
         _close(concerned, bounds, is_case=True)
         _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
