@@ -35,14 +35,14 @@ from symbcast.core.algebra.formulas import (
     with_dims,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, made_symbol, term
-from symbcast.core.effort import PROPAGATED, EffortSpentError, budget_share, charge
+from symbcast.core.effort import PROPAGATED, Effort, EffortSpentError, budget_share, charge, counting, current_budget
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quotients
 
 _ROUNDS = 8
 # Units of effort for simplifying a literal once.
 _STEP = 60
-# Units for refuting formulas: a search for sizes, which is next, takes as much.
+# Units for refuting formulas, which no question pays: the search for sizes that is next takes as many.
 _CONTRADICTED = 6_000
 # Disjunctions of more literals are not probed.
 _PROBED = 4
@@ -92,10 +92,16 @@ def contradict(formulas: Sequence[Formula]) -> bool:
     >>> contradict(list(map(parse_formula, texts))), contradict(list(map(parse_formula, texts[:3])))
     (True, False)
     """
-    conjuncts = [c for f in formulas for c in clauses(_pairs(f))]
+    with suppress(EffortSpentError), counting(Effort(_CONTRADICTED, clock=current_budget())):
+        return FALSE in _resolved_and_closed([c for f in formulas for c in clauses(_pairs(f))])
+    return False
+
+
+def _resolved_and_closed(conjuncts: list[Formula]) -> list[Formula]:
+    """Return what some conjuncts require, or those of them about the sizes that resolution leaves with less choice."""
     left = _resolved(conjuncts)
     if not left or FALSE in left:
-        return FALSE in left
+        return left
     near = symbols_in(all_of(left)).keys()
     around = {s for c in conjuncts if not near.isdisjoint(symbols_in(c)) for s in symbols_in(c)}
     concerned = [c for c in conjuncts if around.issuperset(symbols_in(c))]
@@ -104,11 +110,10 @@ def contradict(formulas: Sequence[Formula]) -> bool:
         match formula:
             case Comparison("<=", int(least), Symbol() as size):
                 bounds.learn(size, least)
-    with suppress(EffortSpentError), budget_share(_CONTRADICTED):
-        concerned = normal_conjuncts(concerned)
-        _close(concerned, bounds, is_case=True)
-        _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
-    return FALSE in concerned
+    concerned = normal_conjuncts(concerned)
+    _close(concerned, bounds, is_case=True)
+    _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
+    return concerned
 
 
 def _pairs(formula: Formula) -> Formula:
