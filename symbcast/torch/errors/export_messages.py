@@ -283,7 +283,8 @@ def _undecided(match: re.Match[str], names: SizeNames) -> Message:
     if any(line in (f"torch._check({value})" for value in _TRIVIAL) for line in lines):
         lines = []
     is_of_size_one = bool(_BROADCAST.search(expression))
-    why = f"data decide {unbacked} (item(), nonzero, a mask, unique), and torch must take one branch while it traces"
+    origin = "item(), nonzero, a mask, unique, or an axis that mark_unbacked marks"
+    why = f"torch has no number for {unbacked} ({origin}), and it must take one branch while it traces"
     if is_of_size_one:
         why += "; a size of 0 or 1 broadcasts, is contiguous or is skipped, so operators ask for it"
     options = lines or [f"torch._check({_opposite(expression)})", f"torch._check({shown})"]
@@ -478,6 +479,13 @@ CALL_ROWS = (
         "dynamic_shapes is nested otherwise than the arguments: {problem}",
         _STRUCTURE,
         "copy the structure of the arguments; None stands for an argument without open axes",
+    ),
+    message_row(
+        r"(?P<axis>\S+\.size\(\)\[\d+\]) = (?P<size>\d+) is not equal to "
+        r"(?P<other>\S+\.size\(\)\[\d+\]) = (?P<given>\d+)",
+        "the example's sizes {axis} = {size} and {other} = {given} have one Dim",
+        "one Dim is one size: the example must have it on all of its axes",
+        "export with an example whose sizes are equal there, or give the axes different Dims",
     ),
     message_row(
         r"Found different definitions (?P<one>Dim\([^)]*\)) and (?P<other>Dim\([^)]*\)) for the same symbolic "
