@@ -30,6 +30,9 @@ OPERATIONS = 60
 # Units that no call has.
 NEVER = 1 << 62
 REASON = "the effort for one question was spent"
+NO_Z3 = "z3 is not available here"
+# Why questions stay open in this process that a missing library could decide.
+_lacking: list[str] = []
 
 
 class EffortSpentError(Exception):
@@ -486,10 +489,20 @@ def was_stopped() -> bool:
     return budget is not None and budget.spent
 
 
+def lacks(reason: str) -> None:
+    """Let every answer that is open in this process give a reason: a library is missing."""
+    _lacking[:] = [reason]
+
+
+def lacking() -> str:
+    """Return why answers are open that a missing library could decide; empty if none is missing."""
+    return _lacking[0] if _lacking else ""
+
+
 def stop_reason() -> str:
-    """Return why something was stopped: the caller's clock, or the effort for one question."""
+    """Return why something was stopped: the caller's clock, a missing library, or the effort for one question."""
     budget = _current_budget.get()
-    return budget.reason if budget is not None and budget.spent else REASON
+    return budget.reason if budget is not None and budget.spent else lacking() or REASON
 
 
 def budget_share(units: int) -> AbstractContextManager[Effort]:

@@ -33,6 +33,7 @@ from symbcast.core.effort import (
     budget_share,
     charge,
     evidence_units,
+    lacking,
     stop_reason,
 )
 from symbcast.core.effort import current as current_effort
@@ -325,7 +326,7 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     products = "" if is_linear(hard) else " on products of sizes"
     counter = current_effort()
     is_spent = counter is not None and counter.left <= 0
-    reason = f"{REASON if is_spent else f'z3 reached its limit of {limit:,} units'}{products}"
+    reason = f"{REASON if is_spent else lacking() or f'z3 reached its limit of {limit:,} units'}{products}"
     return reason if hard == TRUE else f"{reason}: {shown}"
 
 

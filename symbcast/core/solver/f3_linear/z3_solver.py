@@ -15,7 +15,10 @@ from itertools import repeat
 from operator import ge, itemgetter, le, mul
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import z3
+try:
+    import z3
+except ModuleNotFoundError:  # as in a browser: what needs it stays undecided
+    z3 = None
 
 from symbcast.core import effort
 from symbcast.core.algebra.arithmetic import MAX_SIZE
@@ -37,6 +40,18 @@ from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f3_linear.lattices import reduced_basis
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion
+from symbcast.errors import UndecidedError
+
+if z3 is None:
+    effort.lacks(effort.NO_Z3)
+
+
+class NoSolverError(UndecidedError, EffortSpentError):
+    """There is no z3 in this process: inside as if it had spent its effort, and for users an open question."""
+
+    def __init__(self) -> None:
+        super().__init__(effort.NO_Z3)
+
 
 # The only thread on which z3 runs.
 #
@@ -128,8 +143,11 @@ _worker_lock = threading.Lock()
 def on_worker(function: Callable[[], T]) -> T:
     """Run a function that uses z3 on the worker thread and return its result, which must hold no z3 object.
 
-    An interrupt of the calling thread ends the job within about a tenth of a second and is raised again.
+    An interrupt of the calling thread ends the job within about a tenth of a second and is raised again. Without z3,
+    raises `NoSolverError`.
     """
+    if z3 is None:
+        raise NoSolverError
     global _worker  # noqa: PLW0603 - one worker a process; a fork leaves the thread behind and needs a new one
     with _worker_lock:
         if _worker is None or _worker.pid != os.getpid() or not _worker.thread.is_alive():
@@ -370,6 +388,8 @@ class Z3Form(NamedTuple):
 
 def z3_form(formula: Formula, assumed: Formula, names: Mapping[Symbol, str]) -> Z3Form:
     """Return a condition and what is assumed in z3's terms."""
+    if z3 is None:
+        raise NoSolverError
     translator = NamedTranslator(names)
     condition, known = translator.formula(formula), translator.formula(assumed)
     bounds = [symbol >= 0 for symbol in translator.symbols.values()]
@@ -391,6 +411,8 @@ def some_point(
 
     The same question gets the same answer, whatever was asked before. ``nlsat`` is for small limits: see `OPTIONS`.
     """
+    if z3 is None:
+        raise GivenUpError
 
     def run() -> tuple[Satisfiability, Point]:
         session = Session(symbols, formulas, limit=limit)
@@ -629,6 +651,8 @@ _GIVEN_UP_AT_MOST = 3
 
 def smallest_point(question: SmallestPointQuestion) -> Point | None:
     """Return the smallest sizes, None if there are none; raise `GivenUpError` with the smallest found."""
+    if z3 is None:
+        raise GivenUpError
     formulas = question.described()
 
     def run() -> tuple[Satisfiability, Point]:
