@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from solver.corpus import programs
 from solver.expressions import SYMBOLS, expressions, points, statements
+from solver.ledger import measured
 
 import symbcast as sb
 from symbcast.core.algebra.formulas import all_of, at_most, equal
@@ -145,3 +148,10 @@ def test_a_search_for_hitting_sets_ends():
     drawn = random.Random(0)
     sets = [frozenset(drawn.sample(range(400), 3)) for _ in range(200)]
     assert smallest_hitting_set(sets) is None
+
+
+def test_few_operations_are_named_when_the_search_for_the_fewest_ends():
+    """What requires `T == 1` in a program of 52 operations: two of them, though effort for the fewest is spent."""
+    question = next(q for q in programs() if q.name == "deep 323")
+    named = re.search(r"T == 1 \[(.*?)\]", measured(question).answer["requirements"])
+    assert named and len(named[1].split(", ")) <= 2

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError, Satisfiability, charge
+from symbcast.core.effort import NEVER, EffortSpentError, Satisfiability, budget_share, charge, current
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
@@ -116,7 +117,7 @@ def smallest_clash(
 
     Among equally small clashes, the first in order is returned. ``required`` are positions known to be in every clash,
     and ``sizes`` are sizes at which most groups hold, if known: both only save time. Undecided sets count as possible.
-    When the budget is spent, the result is an irreducible set of clashing groups.
+    When the budget is spent, the result is the fewest clashing groups that are known.
     """
     known = _Groups(groups, assumptions, sizes or {})
     best: tuple[int, ...] | None = None
@@ -261,17 +262,21 @@ class _ClashSearch:
         self.groups = groups
         self.connected = connected
         self.to_meet = [*needed, frozenset(groups.out & connected)]
+        self.found: tuple[int, ...] | None = None
 
     def run(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
         """Return the smallest clash, or ``best`` if that is smaller or none is found."""
         groups = self.groups
         if not any(clash <= self.connected for clash in groups.clashes) and not groups.refuted(self.connected):
             return best
-        try:
+        self.found = best
+        effort = current()
+        with suppress(EffortSpentError), budget_share(NEVER if effort is None else effort.left // 4 * 3):
             return self._fewest(best)
-        except EffortSpentError:
-            known = [tuple(sorted(c)) for c in groups.clashes if c <= self.connected]
-            return min([*known, *([best] if best else []), tuple(sorted(self.connected))], key=lambda c: (len(c), c))
+        # The rest of the effort makes the fewest that are known fewer.
+        with suppress(EffortSpentError):
+            self._reduce()
+        return self.found
 
     def _fewest(self, best: tuple[int, ...] | None) -> tuple[int, ...] | None:
         groups = self.groups
@@ -293,16 +298,20 @@ class _ClashSearch:
             if not left:
                 return best
             self.to_meet.append(left)
-        return self._irreducible(best)
+        self._reduce()
+        return self.found
 
-    def _irreducible(self, best: tuple[int, ...] | None) -> tuple[int, ...]:
-        """Return clashing groups of which none can be left out: the fewest found so far, or all of them, reduced."""
+    def _reduce(self) -> None:
+        """Leave groups out of the fewest that are known to clash, many at once and then one by one."""
         known = [tuple(sorted(c)) for c in self.groups.clashes if c <= self.connected]
-        if known:
-            return min([*known, *([best] if best else [])], key=lambda c: (len(c), c))
-        clashing = sorted(self.connected)
-        for number in reversed(clashing):
-            fewer = [n for n in clashing if n != number]
-            if self.groups.refuted(fewer):
-                clashing = fewer
-        return tuple(clashing)
+        best = [] if self.found is None else [self.found]
+        self.found = min([*known, *best, tuple(sorted(self.connected))], key=lambda c: (len(c), c))
+        if known or best:
+            return
+        step = len(self.found) // 2
+        while step:
+            for start in range(len(self.found) - step, -1, -step):
+                fewer = (*self.found[:start], *self.found[start + step :])
+                if self.groups.refuted(fewer):
+                    self.found = fewer
+            step //= 2
