@@ -179,6 +179,8 @@ def _not_by_zero(divisor: Any) -> bool:
 
 # Polynomial divisions that take more steps than this stay unevaluated.
 _DIVISION_STEPS = 100
+# Remainders in longer sums are not joined.
+_LONG = 400
 # Largest number of members of a min or max that are compared with each other.
 _COMPARED_UP_TO = 8
 
@@ -193,6 +195,10 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
             return dividend
         if dividend.is_Symbol:
             return Operation("//", (dividend, divisor))
+        if isinstance(dividend, Operation) and dividend.kind == "%" and _is_multiple(dividend.args[1], by):
+            # (x % (n*b))//b is (x//b) % n: b*((x//b) % n) is what is left of x by n*b, apart from less than b.
+            value, step = dividend.args
+            return modulo_terms(floordiv_terms(value, divisor), constant(step.constant // by))
         parts = _without_remainders(dividend, by).coefficients
         whole = {m: c // by for m, c in parts.items() if m and c % by == 0}
         others = {m: c for m, c in parts.items() if not m or c % by}
@@ -212,6 +218,9 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         return merged if not (whole or carried) else collect([(Term(whole), 1), (merged, 1)], carried)
     if _is_below(dividend, divisor):
         return constant(0)
+    common = _common_number(dividend, divisor)
+    if common > 1:  # floor(g*u / (g*v)) is floor(u / v), whatever sign they have
+        return floordiv_terms(_without_factor(dividend, common), _without_factor(divisor, common))
     if isinstance(dividend, Operation) and dividend.kind == "//" and divisor.is_at_least(0):
         # floor(floor(a/n) / k) is floor(a / (n*k)) for each k above 0, whatever sign n has.
         return floordiv_terms(dividend.args[0], dividend.args[1] * divisor)
@@ -320,7 +329,7 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
         if dividend.is_Symbol:
             return constant(0) if by == 1 else Operation("%", (dividend, divisor))
         rest = _congruent(Term({m: c % by for m, c in dividend.coefficients.items() if c % by}), by)
-        if rest.is_constant:
+        if rest.is_constant or (rest.has_operations and _is_within(rest, by)):
             return rest
         common = gcd(rest.content, by)
         if common > 1:
@@ -333,10 +342,27 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
             low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
             return with_remainders(low - floordiv_terms(low, divisor).scaled(by))
         return Operation("%", (rest, divisor))
+    common = _common_number(dividend, divisor)
+    if common > 1:  # (g*u) % (g*v) is g*(u % v), as g*u - g*v*floor(u / v) is
+        return modulo_terms(_without_factor(dividend, common), _without_factor(divisor, common)).scaled(common)
     rest = quotient_and_remainder(dividend, divisor)[1]
     if _is_below(rest, divisor):
         return rest
     return Operation("%", (rest if rest.coefficients else dividend, divisor))
+
+
+def _is_within(value: Term, by: int) -> bool:
+    """Return whether a term is its own remainder, whatever its sizes are: ``a % 4`` by 12."""
+    return value.is_at_least(0) and (constant(by - 1) - value).is_at_least(0)
+
+
+def _common_number(*values: Term) -> int:
+    """Return the greatest number that divides all coefficients of some terms; 0 if all of them are 0."""
+    return gcd(*(c for value in values for c in value.coefficients.values()))
+
+
+def _without_factor(value: Term, number: int) -> Term:
+    return Term({m: c // number for m, c in value.coefficients.items()})
 
 
 def _is_below(dividend: Term, divisor: Term) -> bool:
@@ -532,19 +558,86 @@ class Substitution:
 def with_remainders(value: Term) -> Term:
     """Return a sum with ``a - b*(a//b)`` written as ``a % b``, and ``b*(a//b) + a % b`` as ``a``, also times a factor.
 
-    Both are equal wherever b is not 0; where it is, the first sum has no value.
+    Both are equal wherever b is not 0; where it is, the first sum has no value. So remainders of one dividend join:
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> A, B, N = map(symbol, "ABN")
     >>> with_remainders(A * N - A * B * floor_divide(N, B) + 1)
     A*(N % B) + 1
+    >>> with_remainders(modulo(N, 4) + 4 * modulo(floor_divide(N, 4), 2))
+    N % 8
     """
+    if not value.adds_quotients:
+        return value
+    value = _joined_remainders(value)
+    if not _may_join(value):
+        return value
+    for spelled in map(_joined_remainders, _by_quotients(value)):
+        # Only what cancels is worth another spelling.
+        if spelled.length < value.length and len(set(spelled.operations())) < len(set(value.operations())):
+            return spelled
+    return value
+
+
+def _may_join(value: Term) -> bool:
+    """Return whether a sum has ``a % b`` beside b times another operation, which may be what a was rounded by."""
+    for monomial, coefficient in value.coefficients.items():
+        for place, atom in enumerate(monomial):
+            if isinstance(atom, Operation) and atom.kind == "%" and value.length < _LONG:
+                times = atom.args[1] * Term({monomial[:place] + monomial[place + 1 :]: coefficient})
+                for other, number in value.coefficients.items() if len(times.coefficients) == 1 else ():
+                    rests = (monomial_quotient(other, (o,)) for o in other if isinstance(o, Operation))
+                    if any(times.coefficients.get(rest) == number for rest in rests if rest is not None):
+                        return True
+    return False
+
+
+def _joined_remainders(value: Term) -> Term:
+    """Return a sum with each part written shorter that is a remainder, or a dividend."""
     while value.adds_quotients:
         shorter = next(_shorter_by_remainders(value), None)
         if shorter is None:
             break
         value = shorter
     return value
+
+
+def _by_quotients(value: Term) -> Iterator[Term]:
+    """Yield a sum with ``a - b*(a//b)`` for each remainder ``a % b``, so that equal quotients cancel.
+
+    The second form has ``(a + b*q)//b`` as ``a//b + q`` too, for all coefficients: ``(7*a)//4`` is ``a + (3*a)//4``.
+    """
+    remainders = {o: _remainder_by_quotient(o) for o in value.operations() if o.kind == "%"}
+    spelled = _with_factors(value, remainders)
+    yield spelled
+    yield _with_factors(spelled, {o: _with_small_numbers(o) for o in spelled.operations() if o.kind == "//"})
+
+
+def _remainder_by_quotient(remainder: Operation) -> Term:
+    dividend, divisor = remainder.args
+    return dividend - divisor * floordiv_terms(dividend, divisor)
+
+
+def _with_small_numbers(quotient: Operation) -> Term:
+    """Return a quotient by a number with all multiples of it taken out of the dividend."""
+    dividend, divisor = quotient.args
+    by = divisor.constant if divisor.is_constant else 0
+    whole = Term({m: c // by for m, c in dividend.coefficients.items() if c // by}) if by > 1 else constant(0)
+    if not whole.coefficients:
+        return quotient
+    rest = floordiv_terms(dividend - whole.scaled(by), divisor)
+    return whole + _with_factors(rest, {o: _with_small_numbers(o) for o in rest.operations() if o.kind == "//"})
+
+
+def _with_factors(value: Term, replaced: Mapping[Operation, Term]) -> Term:
+    """Return a sum with some factors of its monomials replaced."""
+    if not replaced:
+        return value
+    parts = []
+    for monomial, coefficient in value.coefficients.items():
+        factors = (replaced.get(a, a) if isinstance(a, Operation) else a for a in monomial)
+        parts.append((reduce(mul, factors, constant(1)), coefficient))
+    return collect(parts)
 
 
 def _shorter_by_remainders(value: Term) -> Iterator[Term]:
@@ -558,14 +651,29 @@ def _shorter_by_remainders(value: Term) -> Iterator[Term]:
             leading = max(divisor.coefficients, key=_degree_order)
             factor = monomial_quotient(monomial, (quotient, *leading))
             times, rest = divmod(coefficient, divisor.coefficients[leading])
-            if factor is None or rest:
-                continue
-            multiple = Term({factor: times})
-            remainder = modulo_terms(dividend, divisor)
-            for left, right in ((remainder, dividend), (-dividend, -remainder)):
-                gone = (divisor * quotient + left) * multiple
-                if _is_part(gone, value):
-                    yield value - gone + right * multiple
+            if factor is not None and not rest:
+                multiple = Term({factor: times})
+                remainder = modulo_terms(dividend, divisor)
+                for left, right in ((remainder, dividend), (-dividend, -remainder)):
+                    gone = (divisor * quotient + left) * multiple
+                    if _is_part(gone, value):
+                        yield value - gone + right * multiple
+            if divisor.is_constant:
+                yield from _nested_remainders(value, quotient, monomial)
+
+
+def _nested_remainders(value: Term, quotient: Operation, monomial: Monomial) -> Iterator[Term]:
+    """Yield a sum with ``a//b - n*(a//(n*b))`` in it written as ``(a//b) % n``, for numbers b and n above 0."""
+    others = monomial_quotient(monomial, (quotient,)) or ()
+    dividend, step = quotient.args
+    for beside, times in value.coefficients.items():
+        n, left = divmod(-value.coefficients[monomial], times)
+        if n < 2 or left or step.constant % n:
+            continue
+        inner = Operation("//", (dividend, constant(step.constant // n)))
+        if inner in beside and monomial_quotient(beside, (inner,)) == others:
+            gone = inner - quotient.scaled(n) - modulo_terms(inner, constant(n))
+            yield value - gone * Term({others: times})
 
 
 def _is_part(part: Term, value: Term) -> bool:

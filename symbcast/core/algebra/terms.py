@@ -243,8 +243,8 @@ class Term:
 
     @lazy_property
     def adds_quotients(self) -> bool:
-        """Whether it adds something to a product with a quotient."""
-        return len(self.coefficients) > 1 and any(operation.kind == "//" for operation in self.operations())
+        """Whether it adds something to a product with a quotient or remainder."""
+        return len(self.coefficients) > 1 and any(operation.kind in ("//", "%") for operation in self.operations())
 
     def symbols(self) -> Mapping[Symbol, None]:
         """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
@@ -265,6 +265,16 @@ class Term:
     def size(self) -> int:
         """The number of atoms when the term is written out as a tree."""
         return sum(1 + (sum(arg.size for arg in a.args) if isinstance(a, Operation) else 0) for a in self.atoms())
+
+    @lazy_property
+    def length(self) -> int:
+        """How long its text is, roughly, if each name has one letter: what is shorter does not depend on names."""
+        total = 0
+        for monomial, coefficient in self.coefficients.items():
+            number = len(str(abs(coefficient))) + 1 if abs(coefficient) > 1 or not monomial else 0
+            inside = (sum(arg.length for arg in a.args) if isinstance(a, Operation) else 0 for a in monomial)
+            total += 2 + number + sum(inside) + 2 * len(monomial)
+        return total
 
     def dim(self) -> Dim:
         """Return the term as a dimension: an ``int`` if it is constant."""

@@ -606,7 +606,8 @@ COMPARED_UP_TO = 64
 
 def collapsed_join(members: Iterable[Dim], decision: Decision) -> Dim:
     """Return the size of an axis wherever the condition holds; a plain dimension if the facts decide it."""
-    sizes = (without_joins_with_one(term(decision.fixed(member))).dim() for member in members)
+    decided = DecidedTerms(decision.sets)
+    sizes = (decided.shortest(without_joins_with_one(term(decision.fixed(member))).dim()) for member in members)
     distinct = list(dict.fromkeys(size for size in sizes if size != 1))
     number = next((d for d in distinct if isinstance(d, int)), None)
     if number is not None:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 from itertools import islice, product
 from math import lcm, prod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution, replace_symbols, value_of
 from symbcast.core.algebra.formulas import (
@@ -38,14 +37,12 @@ from symbcast.core.effort import EffortSpentError, budget_share, charge, stop_re
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in, value_at
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError, ResidueClassTerms, period_of_term
+from symbcast.core.solver.f2_one_size.ranges import interval
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import ONE_NAME, solution_set
 from symbcast.core.solver.points import Point
 from symbcast.core.solver.residues import PeriodTooLongError, mask_residues
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-Span: TypeAlias = "tuple[int | None, int | None]"
-"""The ends of an interval; None for an end that does not exist."""
 
 
 class Extreme(NamedTuple):
@@ -400,91 +397,3 @@ def _slope_of_atom(atom: Atom, base: Point) -> dict[Symbol, Fraction]:
 def _row(slopes: Mapping[Symbol, Fraction]) -> Dim:
     scale = lcm(*(c.denominator for c in slopes.values()))
     return sum((term(s).scaled(int(c * scale)) for s, c in slopes.items()), constant(0)).dim()
-
-
-# Interval arithmetic.
-
-
-def interval(value: Term, domains: Mapping[Symbol, SizeSet]) -> Span:
-    """Return numbers that a term never passes, where it has a value and each size is in its domain.
-
-    >>> from symbcast.core.text import parse_dim
-    >>> interval(parse_dim("max(N//4 - M, 7)"), {s: SizeSet.interval(2, 40) for s in parse_dim("N + M").symbols()})
-    (7, 8)
-    """
-    return _Intervals(domains).of(value)
-
-
-class _Intervals:
-    """Intervals of terms; shared operations are evaluated once."""
-
-    def __init__(self, domains: Mapping[Symbol, SizeSet]) -> None:
-        self.domains = domains
-        self.known: dict[Atom, Span] = {}
-
-    def of(self, value: Term) -> Span:
-        """Return the interval of a term: each monomial by itself, so it may be too wide."""
-        low: int | None = 0
-        high: int | None = 0
-        for monomial, coefficient in value.coefficients.items():
-            least, most = reduce(_product, map(self.atom, monomial)) if monomial else (1, 1)
-            least, most = (least, most) if coefficient > 0 else (most, least)
-            low = None if low is None or least is None else low + coefficient * least
-            high = None if high is None or most is None else high + coefficient * most
-        return low, high
-
-    def atom(self, atom: Atom) -> Span:
-        """Return the interval of an atom."""
-        if atom not in self.known:
-            self.known[atom] = self._new(atom)
-        return self.known[atom]
-
-    def _new(self, atom: Atom) -> Span:
-        charge(_POINT)
-        if not isinstance(atom, Operation):
-            assert isinstance(atom, Symbol)
-            domain = self.domains.get(atom, ALL)
-            return domain.least() or 0, domain.greatest
-        spans = list(map(self.of, atom.args))
-        if atom.kind == "//":
-            return _quotient(*spans)
-        if atom.kind == "%":
-            return _remainder(*spans)
-        lows, highs = ([end for end in ends if end is not None] for ends in zip(*spans, strict=True))
-        # A join is one of its members.
-        low = max(lows, default=None) if atom.kind == "max" else min(lows) if len(lows) == len(spans) else None
-        high = min(highs, default=None) if atom.kind == "min" else max(highs) if len(highs) == len(spans) else None
-        return low, high
-
-
-def _product(left: Span, right: Span) -> Span:
-    ends = [x * y for x in left if x is not None for y in right if y is not None]
-    if len(ends) == 4:
-        return min(ends), max(ends)
-    if left[0] is None or right[0] is None or left[0] < 0 or right[0] < 0:
-        return None, None
-    return left[0] * right[0], 0 if (0, 0) in (left, right) else None
-
-
-def _quotient(dividend: Span, divisor: Span) -> Span:
-    """Return the interval of quotients, rounded down, where the divisor is not 0."""
-    (low, high), (least, most) = dividend, divisor
-    if least is None or least < 0:  # no quotient is further from 0 than the dividend
-        furthest = None if low is None or high is None else max(abs(low), abs(high))
-        return None if furthest is None else -furthest, furthest
-    least = max(least, 1)
-    # The dividend decides the sign, and with it which divisor gives the least quotient; a huge one gives -1 or 0.
-    lowest = None if low is None else low // least if low < 0 else 0 if most is None else low // max(most, 1)
-    highest = None if high is None else high // least if high >= 0 else -1 if most is None else high // max(most, 1)
-    return lowest, highest
-
-
-def _remainder(dividend: Span, divisor: Span) -> Span:
-    """Return the interval of remainders, which have the sign of the divisor."""
-    (low, high), (least, most) = dividend, divisor
-    lowest, highest = None if least is None else min(least + 1, 0), None if most is None else max(most - 1, 0)
-    if low is None or low < 0 or least is None or least < 0:
-        return lowest, highest
-    if high is not None and high < least:
-        return dividend
-    return lowest, min((end for end in (high, highest) if end is not None), default=None)

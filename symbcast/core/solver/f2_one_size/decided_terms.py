@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from math import gcd
+from math import gcd, prod
 from typing import NamedTuple
 
-from symbcast.core.algebra.arithmetic import floordiv_terms, operate, quotient_and_remainder, substitute, subtract
-from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.arithmetic import (
+    floor_divide,
+    floordiv_terms,
+    modulo,
+    multiply,
+    operate,
+    quotient_and_remainder,
+    substitute,
+    subtract,
+)
+from symbcast.core.algebra.bounds import Bounds, exact_quotient, factors_of, reduced_fraction
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -34,6 +43,7 @@ from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, 
 from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
+from symbcast.core.solver.f2_one_size.ranges import Intervals, with_small_part
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
 from symbcast.core.solver.f2_one_size.set_products import separated_product
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
@@ -66,6 +76,7 @@ class DecidedTerms:
     def __init__(self, sets: Mapping[Symbol, SizeSet]) -> None:
         self._sets = {s: members for s, members in sets.items() if members is not ALL}
         self._bounds = Bounds({s: members.least() or 0 for s, members in self._sets.items()})
+        self._intervals = Intervals(self._sets)
         self._known: dict[Operation, Term] = {}
         self._quotients: dict[Symbol, dict[Operation, None]] = {}
 
@@ -192,6 +203,11 @@ class DecidedTerms:
         """Return a dimension that is equal where each symbol is in its set."""
         return dim if isinstance(dim, int) or not dim.has_operations else self._term(dim).dim()
 
+    def shortest(self, dim: Dim) -> Dim:
+        """Return a dimension that is equal where each symbol is in its set, and not longer."""
+        decided = self.dim(dim)
+        return dim if not isinstance(dim, int) and term(decided).length > dim.length else decided
+
     def _term(self, value: Term) -> Term:
         parts: list[tuple[Term, int]] = []
         for monomial, coefficient in value.coefficients.items():
@@ -234,20 +250,47 @@ class DecidedTerms:
             if shorter is not None:
                 return shorter
         if operation.kind in ("//", "%"):
-            return self._divided(operation) or _of_quotient(operation, self._sets)
+            decided = self._divided(operation) or _of_quotient(operation, self._sets)
+            decided = decided or with_small_part(operation, self._intervals)
+            return decided if decided is None or decided.length >= operation.length else self._term(decided)
         if not operation.is_total:  # a member without a value may not be dropped
             return None
         return next((m for m in operation.args if self._is_extreme(m, operation)), None)
 
     def _divided(self, operation: Operation) -> Term | None:
-        """Return a quotient or remainder by a positive divisor of which the dividend is a multiple."""
+        """Return a quotient or remainder by a term that is never 0, with common factors and multiples taken out.
+
+        ``(b*q + r)//b`` is q, and ``(b*q + r) % b`` is r, where ``0 <= r < b``.
+        """
         dividend, divisor = operation.args
-        if divisor.is_constant or not self._bounds.is_at_least(divisor.dim(), 1):
+        sign = 0 if divisor.is_constant else self._sign(divisor)
+        if not sign:
             return None
-        quotient, rest = quotient_and_remainder(dividend, divisor)
-        if not quotient.coefficients or rest.coefficients:
+        low, high = self._intervals.atom(operation)
+        if low is not None and low == high:
+            return constant(low)
+        # -a has the quotient by -b that a has by b, and the remainder with the other sign.
+        above, below = reduced_fraction((dividend.scaled(sign).dim(),), (divisor.scaled(sign).dim(),))
+        common = exact_quotient((divisor.scaled(sign).dim(),), (below,)) or 1
+        quotient, rest = quotient_and_remainder(term(above), term(below))
+        if self._is_at_least(rest, 0) and self._is_at_least(term(below) - rest, 1):
+            return quotient if operation.kind == "//" else (rest * common).scaled(sign)
+        if below == divisor.scaled(sign).dim():
             return None
-        return quotient if operation.kind == "//" else constant(0)
+        whole = floor_divide(above, below) if operation.kind == "//" else multiply(sign, common, modulo(above, below))
+        return term(whole)
+
+    def _sign(self, value: Term) -> int:
+        """Return 1 or -1 for a term that is always above or below 0, by its factors; 0 if that is not known."""
+        if self._is_at_least(value, 1):
+            return 1
+        factors = factors_of(value)
+        signs = (self._is_at_least(f, 1) - self._is_at_least(-f, 1) for f in factors)
+        return prod(signs)
+
+    def _is_at_least(self, value: Term, number: int) -> bool:
+        low = self._intervals.of(value)[0]
+        return (low is not None and low >= number) or self._bounds.is_at_least(value.dim(), number)
 
     def _by_divisor(self, operation: Operation, symbol: Symbol) -> Term | None:
         """Return the number that a quotient by a term is at all members of the set, or the remainder beside it."""
@@ -268,7 +311,7 @@ class DecidedTerms:
         """Return whether a member of a min or max is the least or greatest one at all members of the sets."""
         for other in (o for o in operation.args if o is not member):
             low, high = (member, other) if operation.kind == "min" else (other, member)
-            is_known = self._bounds.is_at_most(low.dim(), high.dim())
+            is_known = self._is_at_least(high - low, 0)
             if not is_known and not _always(at_most(low.dim(), high.dim()), self._sets):
                 return False
         return True
