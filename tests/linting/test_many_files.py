@@ -223,3 +223,13 @@ def test_a_second_mistake_is_a_second_finding(tmp_path, min_size):
     (tmp_path / "summed.py").write_text(HEAD + SUMMED, "utf-8")
     report = sb.lint(tmp_path / "summed.py", cache=False, min_size=min_size)
     assert {f.code for f in report.findings} >= {"SYM101"} and len(report.findings) == 2
+
+
+def test_stats_say_codes_reasons_and_times(tmp_path):
+    (tmp_path / "small.py").write_text(HEAD + SMALL, "utf-8")
+    command = [sys.executable, "-m", "symbcast", "lint", str(tmp_path / "small.py"), "--no-cache", "--stats"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    codes, *reasons, times, _ = done.stdout.splitlines()[3:]
+    assert codes == "findings: SYM102 2, SYM103 1"
+    assert "1 proved in part: only if D >= 3" in reasons
+    assert times.startswith("processor time of a function: median ") and times.endswith((": both)", ": different)"))

@@ -1,5 +1,7 @@
 """The plugin of pytest, the hook and the Action, each run as its tool runs it."""
 
+import gzip
+import json
 import os
 import subprocess
 import sys
@@ -95,3 +97,21 @@ def test_the_last_step_of_the_action_annotates_lines(project):
     assert len(found) == 2
     assert found[0].startswith("::error file=shapes.py,line=12,col=")
     assert found[1].startswith("::warning file=shapes.py,line=23,col=")
+
+
+def test_code_scanning_takes_the_report_of_a_repository(project):
+    jsonschema = pytest.importorskip("jsonschema")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        run(*git, *arguments, cwd=project)
+    (project / "new.py").write_text((project / "shapes.py").read_text("utf-8"))
+    done = run(sys.executable, "-m", "symbcast", "lint", "--diff", "HEAD", "--format", "sarif", cwd=project)
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    schema = DATA.parent / "sarif-2.1.0.schema.json.gz"
+    jsonschema.validate(document, json.loads(gzip.decompress(schema.read_bytes())))
+    places = [r["locations"][0]["physicalLocation"] for r in document["runs"][0]["results"]]
+    assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
+        ("new.py", 12),
+        ("new.py", 23),
+    ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +15,7 @@ from symbcast.cli.terminal import Bar, Exit, UsageError, command_line, print_tex
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from symbcast.linting.findings import Checked
+    from symbcast.linting.findings import Checked, LintReport
 
 EPILOGUE = """Example: symbcast lint src --ignore SYM105
 
@@ -45,6 +46,7 @@ def lint(  # noqa: PLR0913 - each is an option
     timeout: float | None = None,
     no_cache: bool = False,
     strict: bool = False,
+    stats: bool = False,
     format: Literal["text", "json", "sarif", "github"] = "text",
 ) -> int:
     """Check the shape annotations of functions for all sizes; modules are imported and functions are called.
@@ -75,6 +77,8 @@ def lint(  # noqa: PLR0913 - each is an option
         Check everything again, and keep no results.
     strict
         Print each function that is not proved, and why; exit with 3 if there is one and nothing was found.
+    stats
+        Print how many findings of each code there are, why functions are not proved, and the time that they took.
     format
         One line for each finding, JSON, SARIF for code scanning, or GitHub workflow commands.
     """
@@ -96,12 +100,30 @@ def lint(  # noqa: PLR0913 - each is an option
     left = report.unproved if strict else ()
     if format == "text":
         of_files = (str(f) for f in report.findings if not f.function)
-        print_text("\n".join([*of_files, *left, report.summary]))
+        print_text("\n".join([*of_files, *left, *(_stats(report) if stats else ()), report.summary]))
     else:
         print_text(report.report(format))
     if report.findings:
         return Exit.FAILS
     return Exit.UNDECIDED if left else Exit.ALWAYS
+
+
+def _stats(report: LintReport) -> Iterator[str]:
+    """Yield lines about a report as a whole: its codes, reasons, and the time of functions, without that of imports."""
+    if report.findings:
+        codes = Counter(f.code for f in report.findings)
+        yield f"findings: {', '.join(f'{code} {count}' for code, count in sorted(codes.items()))}"
+    reasons = Counter(line.split(": ", 2)[2] for line in report.unproved)
+    yield from (f"{count} {reason}" for reason, count in reasons.most_common(_REASONS))
+    functions = sorted((c for c in report.functions if c.function), key=lambda c: c.seconds)
+    if functions:
+        middle, last = functions[len(functions) // 2], functions[-1]
+        largest = f"largest {last.seconds:.3f} s ({last.path}: {last.function})"
+        yield f"processor time of a function: median {middle.seconds:.3f} s, {largest}"
+
+
+# How many reasons are printed.
+_REASONS = 10
 
 
 def _check_paths(paths: Sequence[str]) -> None:
