@@ -28,19 +28,26 @@ from symbcast.errors import ShapeSyntaxError, SymbcastError
 from symbcast.linting import annotation_meaning, recording, sources, specs
 from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, SizesOfAxes
 from symbcast.linting.assigned_shapes import assigned_shapes
-from symbcast.linting.findings import AssignedShape, Checked, CheckStatus, Code, Finding, Fix, declare_code
+from symbcast.linting.findings import (
+    ANNOTATION,
+    EQUAL,
+    FAILS,
+    NEVER,
+    PROMISE,
+    SPACES,
+    STRETCHED,
+    AssignedShape,
+    Checked,
+    CheckStatus,
+    Code,
+    Finding,
+    Fix,
+)
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
 from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
+from symbcast.linting.sources import FunctionToCheck, finding_without_sizes
 from symbcast.paths.real_calls import RaisedError
 from symbcast.paths.steps import CodePlace
-
-PROMISE = declare_code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
-FAILS = declare_code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")
-NEVER = declare_code("SYM103", "never-holds", "An annotation must hold for some sizes.")
-STRETCHED = declare_code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.", "warning")
-EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.", "warning")
-SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
-ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
 
 # Sizes from here on are large: kernels, windows and differences of neighbours have room in them.
 LARGE = 64
@@ -423,25 +430,6 @@ def _promise_result(path: str, function: sources.SourceFunction, value: Any, pro
     return Checked(path, name, place.line, status, reason, 1, findings=findings)
 
 
-@dataclass(frozen=True)
-class FunctionToCheck:
-    """A function to check: its file, its module's name, the function, and the options.
-
-    ``min_size`` is the minimum size of every name; ``strict_sizes``, ``strict_dots`` and ``shapes`` are those of
-    `LintConfig`. ``examples`` are files that are imported first, and ``objects`` is the file of recorded calls.
-    """
-
-    path: str
-    module: str
-    function: sources.SourceFunction
-    min_size: int = 1
-    strict_sizes: bool = False
-    strict_dots: bool = False
-    shapes: bool = False
-    examples: tuple[str, ...] = ()
-    objects: str = ""
-
-
 def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | None:
     """Return what was found out about a function; None if it has no promise, and its annotations have no shapes."""
     recording.KNOWN.load(request.objects)
@@ -513,11 +501,6 @@ def has_shapes(module: ModuleType, request: FunctionToCheck) -> bool:
         return False
     except Exception:
         return True  # the check reports it
-
-
-def finding_without_sizes(request: FunctionToCheck, code: Code, place: sources.Position, message: str) -> Finding:
-    """Return a finding without sizes."""
-    return Finding(request.path, place.line, place.column, code.id, message, request.function.name)
 
 
 def _divided(request: FunctionToCheck) -> Iterator[Finding]:

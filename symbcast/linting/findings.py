@@ -6,12 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind, github_commands, sarif_document
-from symbcast.answers.program_report import Format
 from symbcast.core.advice import Guessable
 from symbcast.errors import ShapeTypeError
+
+if TYPE_CHECKING:
+    from symbcast.answers.program_report import Format
 
 # Codes of findings; each has a section in the README of this folder.
 
@@ -30,7 +32,7 @@ class Code(NamedTuple):
         return self.id, self.name
 
 
-# All codes. Each is declared next to its check; `symbcast.linting` loads all checks.
+# All codes.
 CODES: list[Code] = []
 
 
@@ -40,6 +42,17 @@ def declare_code(id: str, name: str, description: str, level: Level = "error") -
     CODES.append(declared)
     CODES.sort()
     return declared
+
+
+PROMISE = declare_code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
+FAILS = declare_code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")
+NEVER = declare_code("SYM103", "never-holds", "An annotation must hold for some sizes.")
+STRETCHED = declare_code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.", "warning")
+EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.", "warning")
+SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
+ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
+DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
+IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")
 
 
 # The findings of lint, and what was found out about each function, as plain data.

@@ -24,11 +24,8 @@ from typing import Any, Protocol
 from symbcast.core import __version__
 from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 from symbcast.linting import recording, sources
-from symbcast.linting.checks import FunctionToCheck, check_function, finding_without_sizes, has_shapes
-from symbcast.linting.findings import CODES, Checked, CheckStatus, Finding, LintReport, declare_code
-
-DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
-IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")
+from symbcast.linting.findings import CODES, DIED, IMPORT, Checked, CheckStatus, Finding, LintReport
+from symbcast.linting.sources import FunctionToCheck, finding_without_sizes
 
 # The part of lint that runs in a child process: it imports users' modules and traces their functions.
 
@@ -42,6 +39,7 @@ def prepare_child() -> None:
 
     No bytecode is written beside users' files: Python would take it for that of a file changed within the same second.
     """
+    importlib.import_module("symbcast.linting.checks")  # with NumPy, which only children need
     sys.dont_write_bytecode = True
     os.environ["JAXTYPING_DISABLE"] = "1"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -90,6 +88,8 @@ def check_in_child(request: FunctionToCheck) -> Checked | None:
 
     Raises `NotImportedError` if its module cannot be imported.
     """
+    from symbcast.linting.checks import check_function
+
     with _silence():
         module = _module(request.path, request.module)
         start = time.process_time()
@@ -103,6 +103,8 @@ def has_shapes_in_child(request: FunctionToCheck) -> bool:
 
     Raises `NotImportedError` if its module cannot be imported.
     """
+    from symbcast.linting.checks import has_shapes
+
     with _silence():
         return has_shapes(_module(request.path, request.module), request)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from symbcast.errors import ShapeTypeError
-from symbcast.linting.findings import CODES, Edit
+from symbcast.linting.findings import CODES, Code, Edit, Finding
 
 # The configuration of lint: the table ``tool.symbcast.lint`` of pyproject.toml.
 
@@ -439,3 +439,27 @@ def _ignored(text: str) -> dict[int, frozenset[str]]:
             codes = frozenset(c.strip() for c in (matched[1] or "*").split(","))
             codes_by_line[token.start[0]] = codes
     return codes_by_line
+
+
+@dataclass(frozen=True)
+class FunctionToCheck:
+    """A function to check: its file, its module's name, the function, and the options.
+
+    ``min_size`` is the minimum size of every name; ``strict_sizes``, ``strict_dots`` and ``shapes`` are those of
+    `LintConfig`. ``examples`` are files that are imported first, and ``objects`` is the file of recorded calls.
+    """
+
+    path: str
+    module: str
+    function: SourceFunction
+    min_size: int = 1
+    strict_sizes: bool = False
+    strict_dots: bool = False
+    shapes: bool = False
+    examples: tuple[str, ...] = ()
+    objects: str = ""
+
+
+def finding_without_sizes(request: FunctionToCheck, code: Code, place: Position, message: str) -> Finding:
+    """Return a finding without sizes."""
+    return Finding(request.path, place.line, place.column, code.id, message, request.function.name)

@@ -29,10 +29,10 @@ from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 from symbcast.core.programs.scope import Scope
 from symbcast.linting import running
 from symbcast.linting.annotation_meaning import SizesOfAxes, forms_of, promise_condition
-from symbcast.linting.checks import FunctionToCheck, _arguments, value_text
+from symbcast.linting.checks import _arguments, value_text
 from symbcast.linting.findings import NEVER
 from symbcast.linting.signatures import signature_of
-from symbcast.linting.sources import module_name, read_source
+from symbcast.linting.sources import FunctionToCheck, module_name, read_source
 from symbcast.paths.real_calls import RaisedError
 
 SECONDS = 60

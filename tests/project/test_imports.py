@@ -126,6 +126,10 @@ def test_a_traced_network_whose_sizes_are_joins_loads_no_solver():
     assert loaded("\n".join(lines)) == ["numpy"]
 
 
+def test_lint_itself_loads_nothing_that_only_its_child_processes_need():
+    assert loaded("import symbcast.linting") == []
+
+
 def test_torchs_errors_are_read_without_sympy():
     text = "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1"
     assert loaded(f"from symbcast.torch import read_error\nread_error({text!r}).explain()") == []
