@@ -109,6 +109,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f2_one_size/set_products:boxes": {"divided_by_boxes": _none},
     "linear_groups:isomorphism": {"IsomorphicGroups._key": _none},
     "f2_one_size/decided_terms:composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
+    "f2_one_size/ranges:small_parts": {"with_small_part": _none},
     "f3_linear/branch_and_bound": {"Search.at_level": _given_up},
     "f3_linear/lattices:lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "f3_linear/equations:substitution": {"substitute_equations": _unsubstituted},
