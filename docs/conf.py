@@ -25,13 +25,15 @@ author = "the symbcast authors"
 copyright = "the symbcast authors"
 version = release = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 exclude_patterns = ["_build"]
 nitpicky = False
 suppress_warnings = ["ref.python"]  # annotations name classes without their module, and three are called Finding
 default_role = "py:obj"
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # notebooks are committed with their output, and run by the tests
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]  # a picture is next to it
@@ -62,6 +64,8 @@ def _keep(_app: object, what: str, name: str, *others: Any) -> None:
 def _restore(_app: object, what: str, name: str, *others: Any) -> None:
     if what == "property":
         others[-1][:] = _kept.pop(name)
+    if others[-1][:1] and others[-1][0].startswith("Alias for field number"):
+        del others[-1][:]  # Python's own text for the fields of a named tuple
 
 
 def _prepare(_app: object, page: str, source: list[str]) -> None:

@@ -10,8 +10,6 @@ import inspect
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +20,8 @@ import symbcast as sb
 from symbcast import _meanings as meanings_of_module
 from symbcast.answers.contracts.targets import targets
 from symbcast.answers.contracts.targets.declaration import Target
-from symbcast.cli.command import command_names, load_command
+from symbcast.cli.command import Command, Option, command_names, load_command
+from symbcast.cli.help import GROUPS
 
 ROOT = Path(__file__).parent.parent
 TOPICS = {
@@ -147,7 +146,7 @@ def reference_pages() -> dict[str, str]:
     pages = {
         "reference/functions.rst": _page("Functions", (f".. autofunction:: symbcast.{n}" for n in functions)),
         "reference/errors.rst": _page(
-            "Errors", (f".. autoexception:: symbcast.{n}\n   :show-inheritance:" for n in errors)
+            "Exceptions", (f".. autoexception:: symbcast.{n}\n   :show-inheritance:" for n in errors)
         ),
     }
     own = [n for n in classes if n not in errors]
@@ -215,20 +214,47 @@ def _title(title: str) -> str:
 
 
 def commands_page() -> str:
-    """Return the help of every command, as the command line prints it."""
-    parts = [f"# Commands\n\n`symbcast COMMAND --help` prints what this page shows.\n\n```text\n{_help()}\n```"]
-    for name in command_names():
-        executes = load_command(name).executes
-        note = f"\n\nWhat it executes: {executes}." if executes else ""
-        parts.append(f"## symbcast {name}{note}\n\n```text\n{_help(name)}\n```")
-    return "\n\n".join(parts) + "\n"
+    """Return what the help of every command says, as a page that can be read on a narrow screen."""
+    commands = [load_command(name) for name in command_names()]
+    groups = dict.fromkeys([*GROUPS, *sorted(c.title for c in commands)])
+    head = "# Commands\n\n`symbcast COMMAND --help` prints what this page says.\n"
+    lists = [
+        f"**{title}**\n\n" + "\n".join(f"- [{c.name}](#symbcast-{c.name}): {_summary(c)}" for c in own)
+        for title in groups
+        if (own := [c for c in commands if c.title == title])
+    ]
+    return "\n\n".join([head, *lists, *map(_command_text, commands)]) + "\n"
 
 
-def _help(*command: str) -> str:
-    call = [sys.executable, "-m", "symbcast", *command, "--help"]
-    columns = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
-    done = subprocess.run(call, capture_output=True, text=True, check=True, env=columns, cwd=ROOT)
-    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+def _summary(command: Command) -> str:
+    return " ".join(inspect.cleandoc(command.function.__doc__ or "").split("\n\n")[0].split())
+
+
+def _command_text(command: Command) -> str:
+    """Return the section of a command: its summary, an example, arguments and options."""
+    parts = [f"## symbcast {command.name}\n\n{_summary(command)}"]
+    example, *notes = [part for part in command.epilogue.split("\n\n") if part.strip()] or [""]
+    line = example.partition("Example: ")[2]
+    parts += [f"```sh\n{line}\n```"] if line else [_markdown(example)] if example else []
+    parts += map(_markdown, notes)
+    parts += [f"What it executes: {command.executes}."] if command.executes else []
+    listed = [(name.upper(), "", help) for name, help in command.arguments]
+    listed += [(", ".join(option.names), _value(option), option.help) for option in command.options()]
+    parts += [f"`{name}{value}`\n: {_markdown(help) or 'see above'}" for name, value, help in listed]
+    return "\n\n".join(parts)
+
+
+def _value(option: Option) -> str:
+    if option.is_switch:
+        return ""
+    kinds = {int: " NUMBER", float: " NUMBER"}
+    return f" {'|'.join(option.choices)}" if 0 < len(option.choices) < 8 else kinds.get(option.number, " TEXT")
+
+
+def _markdown(text: str) -> str:
+    """Return a text of the help as Markdown: characters with a meaning there keep the one they have in a terminal."""
+    escaped = re.sub(r"([*_<>\[\]|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"`\1`", escaped)  # otherwise a page makes a dash of the hyphens
 
 
 def targets_page() -> str:
@@ -244,7 +270,7 @@ def _target_text(name: str, target: Target) -> str:
 
 def other_names_page() -> str:
     """Return what symbcast calls things that have other names elsewhere: the suggestions of its errors."""
-    head = "# Other names\n\nWhat other libraries call something, and its name here, as errors say.\n"
+    head = "# Other names\n\nNames from other libraries, and what to use here.\n"
     tables = {
         "symbcast": meanings_of_module(),
         "ShapeEnv": sb.ShapeEnv._meanings,

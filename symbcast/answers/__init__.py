@@ -1,1 +1,1 @@
-"""The content of answers and its forms: one protocol for every question."""
+"""What an answer contains, and how it is shown, exported and asked further questions."""

@@ -66,12 +66,12 @@ def all_parser(*, is_complete: bool) -> argparse.ArgumentParser:
 
 
 # The order of the groups of commands; others follow.
-_GROUPS = ("Shapes", "Models", "Code")
+GROUPS = ("Shapes", "Models", "Code")
 
 
 def _add_groups(parser: argparse.ArgumentParser, commands: Sequence[Command]) -> None:
     """List commands in groups, which argparse's subcommands cannot be in."""
-    groups = dict.fromkeys((*_GROUPS, *sorted(c.title for c in commands)))
+    groups = dict.fromkeys((*GROUPS, *sorted(c.title for c in commands)))
     for title in groups:
         group = parser.add_argument_group(title)
         for own in commands:

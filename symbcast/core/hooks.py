@@ -49,13 +49,11 @@ def example(function: _Function) -> _Function:
     """Declare a function that makes an object, for `symbcast.lint`, which needs one to check the methods of its class.
 
     The class is the annotation of its result. Parameters without a default are annotated, as those of a function to
-    check: an ``int`` is any size. The function itself is unchanged.
+    check: an ``int`` is any size. The function itself is unchanged. For example::
 
-    ```python
-    @symbcast.example
-    def small_model(width: int) -> Model:
-        return Model(width, activation=np.tanh)
-    ```
+        @symbcast.example
+        def small_model(width: int) -> Model:
+            return Model(width, activation=np.tanh)
     """
     hooks.examples.append(function)
     return function

@@ -17,6 +17,8 @@ import symbcast as sb
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_nb")
 pytest.importorskip("furo")
+pytest.importorskip("sphinx_copybutton")
+pytest.importorskip("sphinx_design")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +86,7 @@ def test_the_reference_has_the_classes_that_functions_return(site):
     page = (site / "generated/reference/returned.html").read_text("utf-8")
     members = {anchor.split(".")[-1] for anchor in Links(page).anchors if anchor}
     assert {"TraceReport", "explain", "LintReport", "counts", "BrokenPromise", "ModelPicture", "save"} <= members
+    assert "Alias for field number" not in page
 
 
 def _is_documented_elsewhere(name, documented):

@@ -68,7 +68,11 @@ def anchors(document):
 
 
 def sentences(document):
-    """Return the sentences of a document's prose; a cell of a table, and an item of a list, end one."""
-    text = re.sub(r"^(\s*[-*|]|#+|\d+\.) ?", "\n\n", prose(document), flags=re.M)
+    """Return the sentences of a document's prose; a cell of a table, and an item of a list, end one.
+
+    The description of a picture is none: it is that of both pictures, for light pages and for dark ones.
+    """
+    without = re.sub(r"^:\w+: .*$", "", prose(document), flags=re.M)
+    text = re.sub(r"^(\s*[-*|]|#+|\d+\.) ?", "\n\n", without, flags=re.M)
     for part in re.split(r"\n\s*\n", text):
         yield from re.split(r" \| ?|(?<=[.:?;]) ", " ".join(part.split()))

@@ -6,6 +6,7 @@ It runs in the browser under Pyodide, and in tests as it is: it needs only symbc
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -85,7 +86,7 @@ def _plot(subject: Any, axes: Sequence[str]) -> dict[str, Any]:
     names = list(guard.names.values())
     if not names or len(names) > MOST_NAMES or any(not n.lstrip("?").replace("_", "").isalnum() for n in names):
         return {}  # sequences of axes have no sizes of their own
-    needed = {str(symbol) for symbol in condition.symbols}
+    needed = re.findall(r"[?\w]+", str(condition))  # its symbols are sympy's, which takes long to load
     names.sort(key=lambda name: name not in needed)  # those that the condition is about first
     chosen = [*[a for a in axes if a in names], *[n for n in names if n not in axes]][:2]
     witness = subject.witness() or {}
