@@ -21,6 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import IO, Any, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from symbcast.core.interrupts import CleanupOnInterrupt
@@ -239,10 +240,14 @@ def receive_message(stream: IO[bytes]) -> bytes:
 
 
 class ForkLimits(NamedTuple):
-    """Limits of a forked process, in seconds of its CPU time and in seconds; a process that waits uses no CPU time."""
+    """Limits of a forked process: seconds of CPU time, seconds, and bytes of memory beyond those of its parent.
+
+    A process that waits uses no CPU time.
+    """
 
     cpu_seconds: int
     seconds: int
+    memory: int = 1 << 30
 
 
 def forked(work: Callable[[], Answer], limits: ForkLimits) -> tuple[Answer | None, str]:
@@ -289,9 +294,13 @@ def _work_in_copy(work: Callable[[], Any], writer: int, limits: ForkLimits) -> N
     try:
         import resource
 
-        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        soft = limits.cpu_seconds if hard == resource.RLIM_INFINITY else min(limits.cpu_seconds, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        bounds = [(resource.RLIMIT_CPU, limits.cpu_seconds)]
+        with suppress(OSError):  # only Linux tells how much memory a process has
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            bounds.append((resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory))
+        for kind, most in bounds:
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
         def answer(value: Any, refused: str = "") -> NoReturn:
             data = pickle.dumps((value, refused))

@@ -272,7 +272,7 @@ class Conclusions(LazyAccount):
         """Return the smallest sizes at which real calls did something, as far as formulas do not say it."""
         names = {name: s for s, name in self.scope.names.items()}
         points = []
-        for observed in sorted(filter(is_wanted, self.exploration.observed), key=lambda o: sum(o.sizes.values())):
+        for observed in sorted(filter(is_wanted, self.exploration.observed), key=lambda o: o.rank):
             at = {names[name]: size for name, size in observed.sizes.items()}
             is_said = holds_at(self.works, at) if not observed.error else not holds_at(self.formula, at)
             points += [] if is_said else [observed.sizes]

@@ -237,6 +237,11 @@ class ObservedCall:
     error: str = ""
     place: CodePlace = NOWHERE
 
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The order in which calls are shown: those without sizes of 0 first, then smaller ones."""
+        return 0 in self.sizes.values(), sum(self.sizes.values())
+
 
 @dataclass(frozen=True)
 class Observation:

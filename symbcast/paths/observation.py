@@ -52,7 +52,7 @@ _OF_LIMITS = (-9, -24)
 class CalledPoint(NamedTuple):
     """What calls did at a point: it works if any data do; ``forms`` are the forms of its results.
 
-    ``works`` is None if only the data of these calls made it fail.
+    ``works`` is None if only the data of these calls, or the memory that they may have, made it fail.
     """
 
     works: bool | None
@@ -80,10 +80,7 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
     if reason:
         return replace(exploration, unobserved=reason)
     at = [{scope.names[s]: n for s, n in p.items()} for p in points]
-    single = sorted(
-        (ObservedCall(named, c.error) for named, c in zip(at, called, strict=True) if c.works is not None),
-        key=lambda call: (bool(call.error), sum(call.sizes.values())),
-    )
+    single = [ObservedCall(named, c.error) for named, c in zip(at, called, strict=True) if c.works is not None]
     known = {tuple(call.sizes.items()): call for call in (*single, *exploration.observed)}
     exploration = replace(exploration, observed=tuple(known.values()))
     labels = [_proved(conclusions, p, c.works) for p, c in zip(points, called, strict=True)]
@@ -101,7 +98,7 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
 
 def _larger(count: int) -> Iterator[tuple[int, ...]]:
     """Yield some larger sizes, at which a condition and forms that only fit small ones fail: equal, and one unlike."""
-    for size in (9, 14) if count > 1 else (17, 24, 30):
+    for size in (9, 14) if count > 1 else (14, 17, 20):
         yield (size,) * count
         for place in range(count if count > 1 else 0):
             for one, others in ((size, 3), (3, size)):
@@ -148,7 +145,7 @@ def _call(calls: CallsWithNumbers, at: NumbersBySymbol) -> CalledPoint:
             forms[form_of(real)] = None  # data may decide it
     if forms:
         return CalledPoint(True, "", tuple(forms))
-    of_data = any(isinstance(e, UntracedError) or calls.is_of_data(e) for e in errors)
+    of_data = any(isinstance(e, UntracedError | MemoryError) or calls.is_of_data(e) for e in errors)
     return CalledPoint(None if of_data else False, f"{type(errors[0]).__name__}: {errors[0]}" if errors else "")
 
 

@@ -255,3 +255,13 @@ def test_calls_that_do_not_end_are_named(monkeypatch):
     calls = RealRun(waits, TraceArguments(["N"], {}), [sb.shape("N")])
     conclusions = conclusions_of(sb.trace(total, "N, D", observe=False))
     assert "calls at small sizes took more than 1 seconds" in observed(conclusions, calls).unobserved
+
+
+def test_a_call_that_needs_much_memory_fails_no_size():
+    report = sb.trace(lambda x: np.zeros(1 if len(Kept(x)) < 12 else 1 << 31), "N")
+    assert str(report.observed.condition) == "True" and report.observed.tried == 12
+
+
+def test_a_copy_has_little_memory():
+    with pytest.raises(DiedError):
+        forked(lambda: len(np.ones(1 << 31)), LIMITS)
