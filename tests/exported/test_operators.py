@@ -198,3 +198,11 @@ def test_a_mapped_function_is_read_without_its_mapped_axis():
     # Torch broadcasts mapped axes that differ, so they may also run where one of them is 1.
     report = sb.torch.check(Mapped(), example, dynamic_shapes=({0: auto}, {0: auto}))
     assert any("mapped over must be equal" in u.reason for u in report.unanalysed)
+
+
+def test_a_common_element_type_asks_for_nothing():
+    def function(x, y):
+        return x.to(torch.promote_types(x.dtype, y.dtype)) + y
+
+    report = checked(function, torch.ones(3), torch.ones(3, dtype=torch.float64), shapes=dynamic(1, 1))
+    assert not report.unanalysed

@@ -220,7 +220,7 @@ def asserted(call: TorchCall) -> Value:
 
 
 @operator(
-    "_assert_tensor_metadata", "sym_constrain_range", "manual_seed", "_linalg_check_errors",
+    "_assert_tensor_metadata", "sym_constrain_range", "manual_seed", "_linalg_check_errors", "promote_types",
     *(f"torch._functorch.predispatch.{name}" for name in ("lazy_load_decompositions", "_vmap_decrement_nesting")),
 )  # fmt: skip
 def nothing(call: TorchCall) -> Value:
