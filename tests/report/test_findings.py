@@ -19,6 +19,8 @@ from properties.strategies import programs
 
 import symbcast as sb
 from symbcast.answers.program_report import report_schema
+from symbcast.core.programs.program import Program
+from symbcast.core.text import parse_formula
 
 SARIF = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz").read_bytes()))
 LEVELS = {V.NEVER: "error", V.SOMETIMES: "warning", V.UNKNOWN: "note"}
@@ -244,3 +246,14 @@ def test_a_run_stops_at_the_first_operation_that_fails(seed):
         sizes = finding.counterexample
         met = [{size for size in (sizes[left], sizes.get(right, 1)) if size != 1} for left, right in pairs]
         assert finding.stops_at == f"op{next(n for n, among in enumerate(met) if len(among) > 1)}"
+
+
+def test_a_clause_about_sizes_of_several_operations_comes_from_them_together():
+    """No operation ties its sizes: a condition may be shorter with a clause that does."""
+    program = Program()
+    program.require("a >= 2", origin="first")
+    program.require("b >= 3", origin="second")
+    program.require("c >= 9", origin="third")
+    clause = parse_formula("a + b >= 5")
+    found = program.requirement(clause)
+    assert [op.name for op in found.origins] == ["first", "second"] and not found.is_direct

@@ -134,7 +134,7 @@ class Origins:
                 self._asking[_key(formula)].append(op)
             for root, tied in self._ties.sorted(formulas).items():
                 self._near[root].setdefault(tuple(tied), op)
-        self._known: dict[Symbol, CostedValue[AssumptionSet] | None] = {}
+        self._known: dict[tuple[Symbol, ...], CostedValue[AssumptionSet] | None] = {}
         self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
@@ -144,21 +144,25 @@ class Origins:
             return tuple(asking), True
 
         # Only operations that share symbols with the clause, directly or through others, can be relevant to it.
-        root = self._ties.find(next(iter(symbols_in(clause))))
-        near = self._near[root]
+        # A clause may be about sizes that only the condition as a whole ties: as one of several alternatives.
+        roots = tuple(dict.fromkeys(map(self._ties.find, symbols_in(clause))))
+        near = self._near[roots[0]]
+        if len(roots) > 1:
+            joined = (item for root in roots for item in self._near[root].items())
+            near = dict(sorted(joined, key=lambda item: item[1].number))
         groups = [*near, (negate(clause),)]
-        implying = smallest_conflict(groups, self._assumptions(root), required=(len(near),))
+        implying = smallest_conflict(groups, self._assumptions(roots), required=(len(near),))
         implying = implying or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
         ops = list(near.values())
         return tuple(ops[n] for n in implying if n < len(ops)), False
 
-    def _assumptions(self, root: Symbol) -> AssumptionSet:
+    def _assumptions(self, roots: tuple[Symbol, ...]) -> AssumptionSet:
         def known() -> AssumptionSet:
-            symbols = self._members[root]
+            symbols = [s for root in roots for s in self._members[root]]
             assumed = [f for f in self._assumed if not symbols_in(f).keys().isdisjoint(symbols)]
             return AssumptionSet(symbols, {s: own_set(s, self._min_size) for s in symbols}, assumed)
 
-        found, self._known[root] = compute_once(self._known.get(root), known)
+        found, self._known[roots] = compute_once(self._known.get(roots), known)
         return found
 
 
