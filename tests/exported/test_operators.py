@@ -198,6 +198,7 @@ def test_a_mapped_function_is_read_without_its_mapped_axis():
     # Torch broadcasts mapped axes that differ, so they may also run where one of them is 1.
     report = sb.torch.check(Mapped(), example, dynamic_shapes=({0: auto}, {0: auto}))
     assert any("mapped over must be equal" in u.reason for u in report.unanalysed)
+    assert torch._C._functorch.maybe_current_level() is None  # torch's run that failed within the map is over
 
 
 def test_a_common_element_type_asks_for_nothing():

@@ -6,6 +6,7 @@ Guards that are too wide or too narrow, and rules that require less than kernels
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from math import prod
 from typing import Any, Literal, NamedTuple
@@ -362,7 +363,7 @@ def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str
 
     try:
         mode = fake.FakeTensorMode(allow_non_fake_inputs=True, shape_env=shapes, static_shapes=True)
-        with quiet("torch._subclasses.fake_tensor"), mode, torch.no_grad():
+        with quiet("torch._subclasses.fake_tensor"), mode, torch.no_grad(), _maps_left_as_they_were():
             Run(program.graph_module).run(*_flat(program, arguments.without_elements(sizes)))
     except Exception as error:
         if not at or type(error).__name__ in _ERRORS_OF_FAKE_TENSORS:  # not at: the inputs are too large for torch
@@ -370,6 +371,18 @@ def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str
         text = " ".join(str(error).partition("\n\nWhile executing")[0].split())
         return KernelFailure(at[-1].name, operator_name(at[-1].target), shorten_end(text, 200))
     return None
+
+
+@contextmanager
+def _maps_left_as_they_were() -> Iterator[None]:
+    """Leave the maps that a graph entered: one that fails within a map of `torch.vmap` does not leave it itself."""
+    functions = load_torch()._C._functorch
+    before = functions.maybe_current_level() or 0
+    try:
+        yield
+    finally:
+        while (functions.maybe_current_level() or 0) > before:
+            functions._vmap_decrement_nesting()
 
 
 def _flat(program: Any, inputs: Iterable[Any]) -> list[Any]:
