@@ -435,7 +435,7 @@ def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | No
     recording.KNOWN.load(request.objects)
     promise = check_promise(request.path, module, request.function)
     annotated = _annotated(module, request)
-    if annotated is not None and annotated.status in ("unknown", "skipped"):
+    if annotated is not None and annotated.status in ("unknown", "skipped") and recording.KNOWN.calls:
         annotated = _with_recorded_objects(module, request, annotated)
     if promise is None or annotated is None:
         return promise or annotated

@@ -68,18 +68,18 @@ class KnownCalls:
 
     def __init__(self) -> None:
         self.comes_first = False
-        self._calls: Calls = {}
+        self.calls: Calls = {}
         self._file = ""
 
     def load(self, file: str) -> None:
         """Use the calls in a file."""
         if file != self._file:
-            self._file, self._calls = file, read_calls(Path(file))
+            self._file, self.calls = file, read_calls(Path(file))
 
     def of(self, kind: type) -> Iterator[Any]:
         """Yield the calls that made objects of a class, then those of classes below it."""
-        yield from self._calls.get(name_of(kind), ())
-        below: list[type] = type.__subclasses__(kind) if self._calls else []
+        yield from self.calls.get(name_of(kind), ())
+        below: list[type] = type.__subclasses__(kind) if self.calls else []
         for one in below:
             yield from self.of(one)
 
