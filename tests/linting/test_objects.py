@@ -150,7 +150,7 @@ def test_large_arrays_keep_their_shape_and_keys_of_jax_their_data():
     assert (jax.random.key_data(key) == jax.random.key_data(jax.random.key(7))).all()
 
 
-@pytest.mark.parametrize("value", [lambda x: x, object(), open, iter([])], ids=str)
+@pytest.mark.parametrize("value", [lambda x: x, object(), open, iter([])], ids=["lambda", "object", "open", "iterator"])
 def test_other_values_have_no_form_as_data(value):
     if value is open:
         assert value_of(DataWriter().data(value)) is open
