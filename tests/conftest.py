@@ -19,7 +19,7 @@ if find_spec("jax") is None:
 
 ALIKE = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", max_examples=15, **ALIKE)
-settings.register_profile("ci", max_examples=40, **ALIKE)
+settings.register_profile("ci", max_examples=25, **ALIKE)
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 SLOW = {line for line in Path(__file__).with_name("slow_tests.txt").read_text().splitlines() if line[:1] != "#"}
 
