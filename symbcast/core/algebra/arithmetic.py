@@ -607,7 +607,7 @@ def _by_quotients(value: Term) -> Iterator[Term]:
 
     The second form has ``(a + b*q)//b`` as ``a//b + q`` too, for all coefficients: ``(7*a)//4`` is ``a + (3*a)//4``.
     """
-    remainders = {o: _remainder_by_quotient(o) for o in value.operations() if o.kind == "%"}
+    remainders = {o: _remainder_by_quotient(o) for o in value.operations() if o.kind == "%" and not is_mention(o)}
     spelled = _with_factors(value, remainders)
     yield spelled
     yield _with_factors(spelled, {o: _with_small_numbers(o) for o in spelled.operations() if o.kind == "//"})
