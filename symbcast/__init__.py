@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, cast
 
 from symbcast.answers.public import supply
 from symbcast.core import __version__
-from symbcast.core.hooks import example, hooks
+from symbcast.core.advice import with_advice as _with_advice
+from symbcast.core.hooks import example as _example
+from symbcast.core.hooks import hooks
 from symbcast.core.programs.operations import (
     BroadcastError,
     ConditionalBroadcastError,
@@ -57,6 +59,8 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.graphs.registry import Registered, register
+
+example = _with_advice(_example)  # advice is above hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

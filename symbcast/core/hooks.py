@@ -9,8 +9,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from symbcast.core.advice import with_advice
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from importlib.metadata import EntryPoint
@@ -47,7 +45,6 @@ class Hooks:
 hooks = Hooks()
 
 
-@with_advice
 def example(function: _Function) -> _Function:
     """Declare a function that makes an object, for `symbcast.lint`, which needs one to check the methods of its class.
 
