@@ -1,7 +1,8 @@
 """Work in a separate process, which may crash or time out: for threads, and for workers of other executors.
 
 Workers of other executors, such as Dask's, may be forbidden to have multiprocessing children. This child is a plain
-subprocess that starts from scratch: it is not forked. Messages are pickles, each preceded by its length.
+subprocess that starts from scratch. Messages are pickles, each preceded by its length. Only calls of functions that
+no other process could import run in a fork, at the end of this file.
 """
 
 from __future__ import annotations
