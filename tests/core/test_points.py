@@ -27,6 +27,8 @@ RULES = [
     ("onnx-legacy", {}),
     ("onnx-legacy", {"broadcast": 1, "flavour": "openvino", "axis": -3}),
     ("paddle", {"min_rank": 1}),
+    ("static", {}),
+    ("tosa", {}),
 ]
 names = st.sampled_from(NAMES)
 sizes = st.one_of(

@@ -15,6 +15,8 @@ ATTRIBUTES = [
     ("none", {}),
     ("bidirectional", {}),
     ("paddle", {"min_rank": 1}),
+    ("static", {}),
+    ("tosa", {}),
     ("unidirectional", {}),
     ("unidirectional", {"keep": (0,)}),
     *(

@@ -211,7 +211,7 @@ class RuleAnswer(HasVerdict):
 
     def at(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """Return the output for integer shapes; None if the rule refuses them."""
-        return None if self.result is None else self.result.rule.concrete(shapes)
+        return None if self.result is None else call_of(self.result).rule_at_sizes.concrete(shapes)
 
 
 def answer_of(rule: Rule, question: ComparisonQuestion) -> RuleAnswer:

@@ -234,7 +234,7 @@ def at_evidence(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCal
 
 def _at(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None:
     shapes = operands_at(result, sizes)
-    return None if shapes is None else type(result)(result.rule, shapes, None)
+    return None if shapes is None else type(result)(result.rule_at_sizes, shapes, None)
 
 
 def failure_at(aligned: Alignment, sizes: Mapping[str, int], shown: int = 1) -> str:

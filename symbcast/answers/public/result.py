@@ -202,7 +202,7 @@ class Result(AskedAnswer, Documented):
 
         bound = bind(self._subject, sizes, named)
         try:
-            call = BroadcastCall(self.rule, bound.shapes, None) if bound.shapes is not None else None
+            call = BroadcastCall(self._subject.rule_at_sizes, bound.shapes, None) if bound.shapes is not None else None
         except RuleArgumentError:
             call = None  # the rule does not take these ranks
         if call is None or call.shape is None:

@@ -173,6 +173,11 @@ class BroadcastCall(LazyAccount):
         return self.aligned if known is None else known.operands
 
     @property
+    def rule_at_sizes(self) -> Rule:
+        """The rule for integers in the places of the operands' sizes."""
+        return self.rule if self._tier == JOINS or self.is_open else self.rule.at_sizes(self.dims)
+
+    @property
     def is_plain(self) -> bool:
         """Whether it joins names and integers by NumPy's rule, without assumptions: then masks decide it."""
         return self._tier == JOINS

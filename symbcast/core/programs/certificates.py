@@ -418,7 +418,7 @@ def _is_valid_at(result: BroadcastCall, sizes: Mapping[str, int]) -> bool:
 
     shapes = bind(result, sizes, {}).shapes
     try:
-        return shapes is not None and BroadcastCall(result.rule, shapes, None).verdict is Verdict.ALWAYS
+        return shapes is not None and BroadcastCall(result.rule_at_sizes, shapes, None).verdict is Verdict.ALWAYS
     except RuleArgumentError:
         return False  # the rule does not accept these ranks
 

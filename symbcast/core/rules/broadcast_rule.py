@@ -526,6 +526,10 @@ class Rule(RuleDeclaration):
         ]
         return Emission([*ranks, *sized], emission.output)
 
+    def at_sizes(self, shapes: Sequence[Dims]) -> Rule:
+        """Return the rule for integers in these shapes: itself, unless it depends on how their sizes are written."""
+        return self
+
     def law_at(self, axis: int, law: Law) -> Law:
         """Return the law of one axis of the aligned shapes: the same for all axes unless the rule overrides this."""
         return law

@@ -202,7 +202,7 @@ class AtRight(Placement):
 
 
 class SameRank(Placement):
-    """The axes of two operands are aligned one to one; different ranks are refused.
+    """The axes of the operands are aligned one to one; different ranks are refused.
 
     ``why`` is `EQUAL_RANKS`, or the same reason in other words.
     """
@@ -223,9 +223,9 @@ class SameRank(Placement):
         return 0
 
     def refusals(self, ranks: Sequence[int]) -> Iterator[Refusal]:
-        left, right = ranks
-        if left != right:
-            yield Refusal((0, 1), self.why, {"left": left, "right": right})
+        for n, rank in enumerate(ranks[1:], 1):
+            if rank != ranks[0]:
+                yield Refusal((0, n), self.why, {"left": ranks[0], "right": rank})
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
         # Equal ranks: a sequence has exactly the axes that a shape of known rank leaves to it, and none in front.
@@ -233,8 +233,9 @@ class SameRank(Placement):
         return expanded_at_right(shapes, min(known, default=None))
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
-        left, right = ranks
-        yield equal(left, right), Refusal((0, 1), self.why, {"left": str(left), "right": str(right)})
+        for n, rank in enumerate(ranks[1:], 1):
+            details: dict[str, Detail] = {"left": str(ranks[0]), "right": str(rank)}
+            yield equal(ranks[0], rank), Refusal((0, n), self.why, details)
 
 
 class OntoRight(Placement):
