@@ -257,7 +257,7 @@ register(
 register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
 supply()
-hooks.readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
+hooks.readers.update({name: _reader(name) for name in ("dask", "jax", "onnx_ir", "openvino", "torch")})
 
 
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from symbcast.core.advice import missing_name_advice
 
 if TYPE_CHECKING:
-    from symbcast.adapters import jax, onnx_ir, openvino, sympy, torch
+    from symbcast.adapters import dask, jax, onnx_ir, openvino, sympy, torch
 
-__all__ = ["jax", "onnx_ir", "openvino", "sympy", "torch"]
+__all__ = ["dask", "jax", "onnx_ir", "openvino", "sympy", "torch"]
 
 _missing = missing_name_advice(
     __name__,

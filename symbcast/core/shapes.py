@@ -6,6 +6,7 @@ This is the one place where sizes of every kind are read: integers, text, sympy 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
@@ -87,6 +88,8 @@ def from_dim(value: object, unknowns: int = 0) -> Dim:
     if isinstance(value, bool):
         raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
     if isinstance(value, float):
+        if isnan(value):
+            return Unknown(f"?{unknowns}")  # Dask's unknown number of rows
         hint = f"write {int(value)}" if 0 <= value < 1e9 and value.is_integer() else "write a whole number"
         raise DimensionError(value, "a size is an integer, not a float", hint)
     return _from_object(value, unknowns)
@@ -143,7 +146,7 @@ ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | 
 """What `shape` accepts: text, a tuple or list of dimensions (of frameworks too), or an object with a ``.shape``."""
 
 # Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look.
-_OWN_SHAPES = ("onnx_ir", "openvino")
+_OWN_SHAPES = ("dask", "onnx_ir", "openvino")
 
 _KNOWN_BY_MODULE = ("symbcast", *_OWN_SHAPES)
 
@@ -419,9 +422,9 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     """Return the shape that ``value`` describes.
 
     ``value`` is text (the grammar is in `symbcast.core.text`), a tuple or list of dimensions (``int``, text, sympy
-    expression, ``None`` or ``-1`` for an unknown size), or an object with a ``.shape``. Symbolic dimensions of jax,
-    torch, onnx-ir and OpenVINO are also accepted (see `symbcast.adapters`), without the framework's assumptions about
-    them. ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
+    expression, ``None``, ``-1`` or ``nan`` for an unknown size), or an object with a ``.shape``. Dimensions of Dask,
+    jax, torch, onnx-ir and OpenVINO are also accepted (see `symbcast.adapters`), without the framework's assumptions
+    about them. ``dialect`` names the notation of text: ``"einops"`` and ``"jaxtyping"`` are separated by spaces.
 
     Raises `ShapeSyntaxError`, `ShapeTypeError` or `DimensionError`, each a `SymbcastError`.
 

@@ -340,7 +340,9 @@ def _rests(dim: Dim) -> list[Rest]:
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 _MAX_EXPONENT = 16
-_KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
+# What stands for an unknown size in shapes of other libraries: Dask's is not a number.
+UNKNOWN_WORDS = frozenset({"None", "nan"})
+NO_NAMES = UNKNOWN_WORDS | {"True", "False", "and", "or", "not"}
 # Compiled for the first name that is not an ASCII identifier: this takes longer than most questions.
 _PLAIN_NAME = r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*"
 
@@ -348,7 +350,7 @@ _PLAIN_NAME = r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*"
 def name_text(name: str) -> str:
     """Return a name as written in text: quoted unless it is a plain identifier."""
     is_plain = (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN_NAME, name)
-    return name if is_plain and name not in _KEYWORDS else repr(name)
+    return name if is_plain and name not in NO_NAMES else repr(name)
 
 
 def term_text(value: Term) -> str:

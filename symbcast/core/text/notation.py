@@ -19,6 +19,7 @@ from typing import TypeAlias, TypeVar
 from symbcast.core.algebra.arithmetic import MAX_SIZE, replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of, with_dims
 from symbcast.core.algebra.symbols import (
+    NO_NAMES,
     Rest,
     SequenceSymbol,
     TermWriter,
@@ -46,7 +47,6 @@ _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re
 # A name and a number: most assumptions.
 _PLAIN_BOUND = re.compile(r"([^\W\d]\w*) (>=|<=|==|>|<|!=) (\d{1,18})", re.ASCII)
 _WORD = re.compile(r"[^\W\d][\w.]*|\?\w+|'[^']*'|\"[^\"]*\"")
-_NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 
 
 def parse_shape(text: str, dialect: str | None = None, max_size: int | None = MAX_SIZE) -> tuple[Dim, ...]:
@@ -259,13 +259,13 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
     if len(text) > MAX_LENGTH or not _PLAIN.fullmatch(text):
         return None
     words = text.replace(" ", "").split(",")
-    return None if not _NO_NAMES.isdisjoint(words) else tuple([int(w) if w.isdecimal() else symbol(w) for w in words])
+    return None if not NO_NAMES.isdisjoint(words) else tuple([int(w) if w.isdecimal() else symbol(w) for w in words])
 
 
 def plain_bound(text: str) -> Formula | None:
     """Return the comparison of a name with a number; None for any other text."""
     match = _PLAIN_BOUND.fullmatch(text) if len(text) <= MAX_LENGTH else None
-    if match is None or match[1] in _NO_NAMES:
+    if match is None or match[1] in NO_NAMES:
         return None
     size, number = symbol(match[1]), int(match[3])
     match match[2]:

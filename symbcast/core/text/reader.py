@@ -13,7 +13,7 @@ from typing import TypeVar
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import FUNCTIONS, MAX_SIZE, add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Compatible, Formula
-from symbcast.core.algebra.symbols import AxisSequence, Rest, Unknown, is_sequence, mentions_rest
+from symbcast.core.algebra.symbols import UNKNOWN_WORDS, AxisSequence, Rest, Unknown, is_sequence, mentions_rest
 from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Symbol, Term, constant, symbols_of
 from symbcast.core.text import templates
 from symbcast.core.text.templates import ANY_REST, NO_SIZE, LabelBounds, MinusOne, Template
@@ -466,7 +466,7 @@ class Reader(Tokens):
                 return self._call(token)
             if token in RELATION_CALLS and self.is_formula:
                 self.unexpected_operand(self.at - 1)
-        if token == "None":
+        if token in UNKNOWN_WORDS:
             return self._unknown()
         name = Symbol(token)
         self.names.add(name)

@@ -9,6 +9,7 @@ import re
 from typing import NoReturn
 
 from symbcast.core.algebra.arithmetic import FUNCTIONS
+from symbcast.core.algebra.symbols import UNKNOWN_WORDS
 from symbcast.core.algebra.terms import MAX_BITS
 
 # The longest text that is read.
@@ -200,7 +201,7 @@ class Tokens:
         """Return whether a token is an ordinary name."""
         token = self.tokens[place]
         is_word = (token.isascii() and token.isidentifier()) or re.fullmatch(NAME, token) is not None
-        if not is_word or token in self.words or token == "None":
+        if not is_word or token in self.words or token in UNKNOWN_WORDS:
             return False
         is_called = token in CALLED or (self.is_formula and token in RELATION_CALLS)
         return not is_called or self.tokens[place + 1] != "("
