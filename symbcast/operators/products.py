@@ -1,12 +1,18 @@
-"""Matrix products, Einstein summation and reductions: shape functions, and the operators that programs record."""
+"""Matrix products, Einstein summation, signatures of universal functions, and reductions.
+
+Shape functions, and the operators that programs record.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, any_of, at_most
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
+from symbcast.errors import OperatorError
 from symbcast.operators.attributes import AxesOrAll, Text, Truth
 from symbcast.operators.operator import TWICE, Context, Dims, operator
 from symbcast.operators.reach import ANY, Reach, reach_of
@@ -121,6 +127,128 @@ def _meet(context: Context, sizes: dict[str, Dim], letter: str, size: Dim) -> No
         sizes[letter] = size
     elif known != size:
         (sizes[letter],) = context.broadcast((known,), (size,))
+
+
+# Generalised universal functions: NumPy's, and those of `numba.guvectorize`.
+
+
+class CoreAxis(NamedTuple):
+    """A core axis of a signature: its name or fixed size, and whether all operands may lack it (``?``)."""
+
+    name: str
+    may_be_missing: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """The fixed size, None for a name."""
+        return int(self.name) if self.name.isdecimal() else None
+
+
+class Signature(NamedTuple):
+    """The core axes of each operand and of each output of a universal function, at the end of their shapes."""
+
+    inputs: tuple[tuple[CoreAxis, ...], ...]
+    outputs: tuple[tuple[CoreAxis, ...], ...]
+
+
+_CORE_AXIS = r"(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]{1,18})\??"
+_CORE = rf"\(\s*(?:{_CORE_AXIS}\s*(?:,\s*{_CORE_AXIS}\s*)*)?\)"
+_CORES = rf"\s*{_CORE}\s*(?:,\s*{_CORE}\s*)*"
+
+
+def read_signature(text: str) -> Signature:
+    """Return a signature such as ``(m,n),(n,p)->(m,p)``.
+
+    Raises `OperatorError` for a text that NumPy refuses, and for outputs with a size that no operand has.
+
+    >>> read_signature("(n?),(3)->()").inputs
+    ((CoreAxis(name='n', may_be_missing=True),), (CoreAxis(name='3', may_be_missing=False),))
+    """
+    if re.fullmatch(f"{_CORES}->{_CORES}", text, re.ASCII) is None:
+        hint = "write it as NumPy does: '(m,n),(n,p)->(m,p)'"
+        raise OperatorError("gufunc", f"{text!r} is not a signature", hint)
+    inputs, outputs = map(_core_axes, text.split("->"))
+    optional = {axis.name: axis.may_be_missing for core in inputs for axis in core}
+    for axis in (axis for core in (*inputs, *outputs) for axis in core):
+        if axis.size == 0:
+            raise OperatorError("gufunc", "a fixed size must be at least 1")
+        if optional.setdefault(axis.name, axis.may_be_missing) is not axis.may_be_missing:
+            raise OperatorError("gufunc", f"{axis.name} must have a '?' everywhere or nowhere")
+    named = {axis.name for core in inputs for axis in core}
+    for axis in (axis for core in outputs for axis in core):
+        if axis.size is None and axis.name not in named:
+            raise OperatorError("gufunc", f"the output has a size {axis.name} that no operand has")
+    return Signature(inputs, outputs)
+
+
+def _core_axes(text: str) -> tuple[tuple[CoreAxis, ...], ...]:
+    cores = re.findall(r"\(([^)]*)\)", text)
+    return tuple(
+        tuple(CoreAxis(a.rstrip("?"), a.endswith("?")) for a in map(str.strip, core.split(",")) if a) for core in cores
+    )
+
+
+def _missing(context: Context, signature: Signature, ranks: Sequence[int]) -> set[str]:
+    """Return the optional core axes that are missing, in NumPy's order: each is then missing in all operands."""
+    missing: set[str] = set()
+    for number, (core, rank) in enumerate(zip(signature.inputs, ranks, strict=True)):
+        for axis in core if rank < _count(core, missing) else ():
+            if axis.may_be_missing and axis.name not in missing:
+                missing.add(axis.name)
+                # NumPy stops only here: a name that occurs twice may leave too few axes, and then more are left out.
+                if rank == _count(core, missing):
+                    break
+        least = _count(core, missing)
+        context.refuse_if(rank < least, f"operand {number} must have rank {least} or more for its core axes")
+    return missing
+
+
+def _count(core: Sequence[CoreAxis], missing: set[str]) -> int:
+    return sum(axis.name not in missing for axis in core)
+
+
+def _cores(shapes: Sequence[Dims], signature: str) -> list[Reach | None]:
+    """The core axes; if some may be missing, they must be written, as their number depends on the rank."""
+    inputs = read_signature(signature).inputs
+    if len(inputs) != len(shapes):
+        return [ANY] * len(shapes)
+    is_written = any(axis.may_be_missing for core in inputs for axis in core)
+    return [Reach(last=len(core), is_written=is_written and bool(core)) for core in inputs]
+
+
+@operator("gufunc", reach=_cores, has_parts=True)
+def gufunc_operator(context: Context, shapes: Sequence[Dims], signature: Text = "") -> list[Dims]:
+    """A generalised universal function of NumPy or numba, by its signature."""
+    read = read_signature(signature)
+    count = len(read.inputs)
+    context.refuse_if(len(shapes) != count, f"the signature has {count} operands, not {len(shapes)}")
+    missing = _missing(context, read, list(map(len, shapes)))
+    sizes: dict[str, Dim] = {}
+    loops: list[Dims] = []
+    for core, dims in zip(read.inputs, shapes, strict=True):
+        start = len(dims) - _count(core, missing)
+        loops.append(dims[:start])
+        for axis, size in zip((a for a in core if a.name not in missing), dims[start:], strict=True):
+            _core_size(context, sizes, axis, size)
+    for core in read.inputs:
+        for axis in core:
+            # NumPy counts a missing axis as one of size 1.
+            is_wrong = axis.name in missing and axis.size not in (None, 1)
+            context.refuse_if(is_wrong, f"the axis of size {axis.name} is missing")
+    stack = context.broadcast(*loops) if len(loops) > 1 else loops[0]
+    return [
+        (*stack, *(sizes[a.name] if a.size is None else a.size for a in core if a.name not in missing))
+        for core in read.outputs
+    ]
+
+
+def _core_size(context: Context, sizes: dict[str, Dim], axis: CoreAxis, size: Dim) -> None:
+    """Require that a core axis have the size that its name has elsewhere; 1 is not broadcast to it."""
+    if axis.size is not None:
+        context.equal(size, axis.size, f"the core axis must have size {axis.name}")
+    else:
+        known = sizes.setdefault(axis.name, size)
+        context.equal(known, size, f"core axes that are called {axis.name} must be equal")
 
 
 # Reductions: axes become size 1 or are removed.

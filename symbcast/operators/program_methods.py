@@ -16,6 +16,7 @@ from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import CallError, OperatorError, ShapeTypeError
 from symbcast.operators.attributes import as_list, check_equation, positive, read_target, references, several
 from symbcast.operators.operator import find_operator, operator_called
+from symbcast.operators.products import read_signature
 from symbcast.operators.reshaping import NO_ZERO
 
 if TYPE_CHECKING:
@@ -192,6 +193,27 @@ class ShapeFunctions(ProgramFunctions):
         if equation.__class__ is not str or "->" not in equation or not shapes:
             check_equation(equation, shapes)
         return self._operate("einsum", shapes, origin, equation=equation)
+
+    def gufunc(self, signature: str, *shapes: ShapeLike, origin: str | None = None) -> Shape | tuple[Shape, ...]:
+        """Add a universal function of NumPy or `numba.guvectorize`, by its signature; several outputs are a tuple.
+
+        Core axes of one name must be equal, those with a number must have that size, and 1 is not broadcast to them;
+        the axes before them are broadcast. A core axis with ``?`` is left out where an operand has too few axes, as in
+        NumPy. Raises `OperatorError` for a signature that NumPy refuses.
+
+        >>> from symbcast import ShapeEnv
+        >>> env = ShapeEnv()
+        >>> env.gufunc("(m,n),(n,p)->(m,p)", "B, N, K", "L, 4"), env.gufunc("(n)->(),(n)", "B, N")
+        (Shape('(B, N, 4)'), (Shape('(B,)'), Shape('(B, N)')))
+        >>> env.condition
+        Condition('K == L')
+        """
+        if not isinstance(signature, str):
+            hint = f"write gufunc('(m,n),(n,p)->(m,p)', {', '.join(['...'] * (len(shapes) + 1))})"
+            raise OperatorError("gufunc", "the signature comes first, as text", hint)
+        count = len(read_signature(signature).outputs)
+        outputs = self._operate_parts("gufunc", shapes, origin, count, signature=signature)
+        return outputs if count > 1 else outputs[0]
 
     # Reductions.
 

@@ -35,7 +35,7 @@ METHODS = [
 METHODS += sorted({f"to_{language}" for language in LANGUAGES} - {*METHODS})  # those of languages that were added
 OPERATORS = """
     attention batch_norm broadcast concat conv conv_transpose einsum equal expand flatten gather gather_elements
-    gather_nd group_norm gru layer_norm lstm matmul one_hot pad pool reduce require reshape resize rnn scatter
+    gather_nd group_norm gru gufunc layer_norm lstm matmul one_hot pad pool reduce require reshape resize rnn scatter
     scatter_elements scatter_nd slice split squeeze stack tile top_k transpose unsqueeze
 """
 MODULES = ["to_stablehlo"]

@@ -69,6 +69,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
         "add mul sub div where maximum elementwise -> broadcast(...)",
         "sum mean max min reduce_sum reduce_mean amax amin logsumexp var std -> reduce(x, axes=...)",
         "dot mm bmm linear dense -> matmul(...)",
+        "guvectorize vectorize frompyfunc -> gufunc('(m,n),(n)->(m)', ...)",
         "expand_dims newaxis -> unsqueeze(...)",
         "repeat -> tile(...)",
         "chunk unbind -> split(...)",
