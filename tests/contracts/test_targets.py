@@ -18,7 +18,7 @@ from skip_model import skip_model
 RANGES = {"N": "1..16", "H": "64..1280", "W": "64..256"}
 TARGETS = [
     *("trtexec", "onnxruntime-tensorrt", "torch_tensorrt", "triton", "coreml", "openvino"),
-    *("onnxruntime", "webnn", "torch", "jax", "stablehlo", "iree", "litert", "json"),
+    *("onnxruntime", "webnn", "torch", "jax", "stablehlo", "iree", "litert", "json", "bioimage-io"),
 ]
 
 
