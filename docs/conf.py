@@ -49,6 +49,7 @@ html_title = f"symbcast {version}"
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["static"]
+html_search_scorer = str(HERE / "static" / "scorer.js")
 html_css_files = ["site.css"]
 
 generated_pages.write(HERE / "generated")
