@@ -292,6 +292,7 @@ def _read_until_end(reader: int, seconds: int) -> bytes:
 
 def _work_in_copy(work: Callable[[], Any], writer: int, limits: ForkLimits) -> NoReturn:
     """Work in a forked process, answer, and end it."""
+    assert sys.platform != "win32", "there is no fork"
     try:
         import resource
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -156,11 +157,11 @@ def probe(data: str | bytes) -> str:
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
     """End this process with SIGXCPU if it computes for more seconds; on Windows, there is no such limit."""
-    try:
-        import resource
-    except ModuleNotFoundError:
+    if sys.platform == "win32":
         yield
         return
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     own = (limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_CPU, (min([ceil(process_time() + seconds), *own]), hard))

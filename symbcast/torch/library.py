@@ -50,7 +50,7 @@ def in_child(ask: Callable[[], str]) -> str:
     # Locks that other threads hold are never released in a forked process, and CUDA does not work in one. The solver's
     # thread holds none while it waits, and an export asks it nothing.
     others = [t for t in threading.enumerate() if t is not threading.current_thread() and t.name != "symbcast-z3"]
-    if not hasattr(os, "fork") or others or torch.cuda.is_initialized():
+    if sys.platform == "win32" or not hasattr(os, "fork") or others or torch.cuda.is_initialized():
         return ask()
     sys.stdout.flush()
     sys.stderr.flush()
