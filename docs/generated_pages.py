@@ -72,6 +72,7 @@ def write(folder: Path) -> None:
         "commands.md": commands_page(),
         "other_names.md": other_names_page(),
         "targets.md": targets_page(),
+        **release_pages(),
     }
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -290,3 +291,16 @@ def _names_table(names: Mapping[str, str]) -> str:
         for use, guesses in sorted(by_use.items())
     )
     return "\n".join(["| elsewhere | here |", "|---|---|", *rows])
+
+
+# Releases.
+
+
+def release_pages() -> dict[str, str]:
+    """Return a page for each release, the newest first in the list: the sections of the changelog."""
+    _, *sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
+    head = "---\nnosearch: true\n---\n\n# "  # otherwise each word leads to the changes first
+    pages = {f"releases/{text.split()[0]}.md": head + text.replace("\n### ", "\n## ") for text in sections}
+    listed = "\n".join(Path(name).stem for name in pages)
+    pages["releases/index.md"] = f"# Releases\n\nWhat users notice.\n\n```{{toctree}}\n{listed}\n```\n"
+    return pages

@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit status; wrong arguments print one message on stderr.
 
     >>> run(["--version"])
-    0.2.0
+    0.3.0
     0
     """
     arguments = list(arguments)

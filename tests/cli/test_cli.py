@@ -205,5 +205,5 @@ def test_help_and_version_import_no_solver():
         "print([m for m in ('sympy', 'z3') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.splitlines()[0] == "0.2.0"
+    assert done.stdout.splitlines()[0] == "0.3.0"
     assert done.stdout.splitlines()[-1] == "[]"
