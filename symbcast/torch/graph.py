@@ -222,9 +222,13 @@ _BODIES = {
     "scan": {"body": 0},
     "map_impl": {"body": 0},
 }
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
+_FRAME = re.compile(r'File "?(?P<file>[^"\n]+?)"?, line(?:no)? (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
 
-_OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
+# Torch, Python itself, and torch's files as it shortens them in its messages.
+_OF_TORCH = re.compile(
+    r"(?:site|dist)-packages/torch/|/torch/export/|(?:/torch/|^)(?:_\w+|fx|nn/modules)/|"
+    r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)"
+)
 
 
 class SourceLine(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -177,6 +178,104 @@ WORDS = {
         "torch._dynamo.maybe_mark_dynamic",
     ),
 }
+
+
+G = "https://github.com/"
+ADVICE = {
+    G + "pytorch/pytorch/issues/133653": "batch = Dim('batch', max=10)",
+    G + "vllm-project/vllm-ascend/issues/1368": "torch._dynamo.maybe_mark_dynamic",
+    G + "pytorch/pytorch/issues/135568": "torch._dynamo.maybe_mark_dynamic",
+    G + "pytorch/pytorch/issues/171860": "call mark_dynamic on the argument before the compiled function is called",
+    G + "pytorch/pytorch/issues/181097": "backed_size_oblivious=True",
+    G + "pytorch/pytorch/issues/148629": "{'args': ({0: Dim('batch')},)}",
+    G + "pytorch/pytorch/issues/150371": "Name arguments of **kwargs in forward",
+    G + "pytorch/pytorch/pull/149297": "pass the number, with item() on that tensor",
+    G + "pytorch/pytorch/issues/106130": "shape_env=ShapeEnv()",
+    G + "pytorch/pytorch/issues/151094": "the code divides the axis into equal parts",
+    G + "pytorch/pytorch/pull/145443": "embedding_bag_proxy.py:109",
+    G + "pytorch/executorch/issues/7717": "export with a larger max",
+}
+
+
+@pytest.mark.parametrize("link", ADVICE)
+def test_a_thread_is_answered_with_its_cause_and_a_fix(link):
+    assert ADVICE[link] in read_error(THREADS[link]["text"]).explain()
+
+
+def test_lines_of_torch_and_of_python_are_not_the_users():
+    for link in ("pytorch/pytorch/issues/153955", "pytorch/pytorch/issues/147096", "pytorch/pytorch/pull/135429"):
+        assert "  at: " not in read_error(THREADS[G + link]["text"]).explain()
+
+
+@pytest.mark.parametrize("words", ["a maximum capacity of 2047 elements to 2048", "capacity of 2048 elements to 2047"])
+def test_releases_of_executorch_that_exchange_the_numbers_are_read(words):
+    text = f"Attempted to resize a bounded tensor with {words} elements."
+    assert "a tensor needs 2048 elements, but memory is planned for 2047" in read_error(text).explain()
+
+
+FIXES = """
+import torch
+from torch.export import Dim, export
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from symbcast.torch import read_error
+
+def refused(run, words):
+    try:
+        run()
+    except Exception as error:
+        assert words in read_error(error).explain(), read_error(error).explain()
+    else:
+        raise SystemExit(f"torch accepts what should say {words}")
+
+class Parts(torch.nn.Module):
+    def forward(self, x, y):
+        return [part - y for part in x.view(5, -1)]
+
+def parts():
+    n = Dim("n", max=8)
+    program = export(Parts(), (torch.ones(20), torch.ones(4)), dynamic_shapes={"x": {0: 5*n}, "y": {0: n}})
+    program.module()(torch.ones(5), torch.ones(1))
+
+refused(parts, "backed_size_oblivious=True")
+with torch.fx.experimental._config.patch(backed_size_oblivious=True):
+    parts()
+
+class Named(torch.nn.Module):
+    def forward(self, *args):
+        return args[0]*2
+
+refused(lambda: export(Named(), (torch.ones(3),), dynamic_shapes={"x": {0: Dim("n")}}), "({0: Dim('batch')},)}")
+export(Named(), (torch.ones(3),), dynamic_shapes={"args": ({0: Dim("n")},)})
+
+compiled = lambda function, *args: torch.compile(function, backend="eager", fullgraph=True)(*args)
+ends = torch.tensor([2, 4])
+torch._dynamo.config.capture_scalar_outputs = True
+refused(lambda: compiled(lambda x: torch.arange(x[0], x[1]), ends), "with item() on that tensor")
+compiled(lambda x: torch.arange(x[0].item(), x[1].item()), ends)
+
+def mark(x):
+    torch._dynamo.mark_dynamic(x, 0)
+    return x
+
+refused(lambda: compiled(mark, ends), "before the compiled function is called")
+compiled(lambda x: x*2, mark(ends))
+
+def nonzero(env):
+    mode = FakeTensorMode(shape_env=env)
+    fake = mode.from_tensor(torch.ones(3))
+    with mode:
+        torch.nonzero(fake)
+
+refused(lambda: nonzero(None), "shape_env=ShapeEnv()")
+nonzero(ShapeEnv())
+"""
+
+
+def test_torch_accepts_what_the_advice_says():
+    pytest.importorskip("torch.export")
+    run = subprocess.run([sys.executable, "-c", FIXES], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("name", WORDS)

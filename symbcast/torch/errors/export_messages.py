@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from symbcast.torch.errors.messages import Message, guard_message, message_row, read_guard, read_row
+from symbcast.torch.errors.messages import Message, as_python, guard_message, message_row, read_guard, read_row
 from symbcast.torch.graph import is_of_torch, source_of
-from symbcast.torch.guards.guard_texts import RELATION_NAMES, SIZE, SOURCE, SizeNames
+from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
 from symbcast.torch.guards.guards import Specialised
 
 # Why a size is fixed at 0 or 1, and what to do.
@@ -37,14 +37,16 @@ def _fixed(name: str, size: str, names: SizeNames, text: str, said: str) -> Mess
     )
 
 
-def _marked(match: re.Match[str], names: SizeNames) -> Message:
-    message = _fixed(match["name"], match["size"], names, match["stack"] or "", match[0])
-    if "export" in match.string or not match["stack"]:
+def _marked(match: re.Match[str], names: SizeNames, name: str, size: str) -> Message:
+    message = _fixed(name, size, names, match.groupdict().get("stack") or "", match[0])
+    if not MARKED.search(match.string):
         return message
-    # Only torch.compile writes a stack without a word about exports: the axis was marked, and has no dynamic_shapes.
-    return message._replace(advice=_UNMARK_ONE if match["size"] in ("0", "1") else _UNMARK.format(size=match["size"]))
+    return message._replace(advice=_UNMARK_ONE if size in ("0", "1") else _UNMARK.format(size=size))
 
 
+# Only torch.compile writes a stack, or this constraint, without a word about exports: the axis was marked, and has no
+# dynamic_shapes.
+MARKED = re.compile(r"\A(?![\s\S]*(?:export|UserError))[\s\S]*(?:RelaxedUnspecConstraint|User stack:)")
 _UNMARK = (
     "remove the mark, or use torch._dynamo.maybe_mark_dynamic, which lets torch fix the size; or change the line that "
     "needs exactly {size}"
@@ -58,7 +60,7 @@ def _inferred(match: re.Match[str], names: SizeNames) -> Message:
     wrapped = re.fullmatch(r"RelaxedUnspecConstraint\((.+)\)", name)
     name = wrapped[1] if wrapped else name
     if value.isdecimal():
-        return _fixed(name, value, names, "", match[0])
+        return _marked(match, names, name, value)
     left = name if SIZE.fullmatch(name) else match["source"] or name
     return guard_message(match, names, f"{left} == {value}")
 
@@ -112,25 +114,24 @@ def _outside(match: re.Match[str], names: SizeNames) -> Message:
     return Message(
         match[0],
         f"the example's size {value} is not between {low} and {high}",
-        "a Dim's range must contain the size of the example",
-        f"widen the Dim (min, max) to include {value}, or export with an example of a size from {low} to {high}",
+        "the range of a Dim or a mark must contain the size of the example",
+        f"widen the range (min, max) to include {value}, or export with an example of a size from {low} to {high}",
     )
 
 
 # What torch 2.13 raises where it fails to word its own refusal; none of it is an error in the caller's shapes.
 CRASHES = re.compile(
-    r"Expected op to be '==', got|^Cannot create Dim with inconsistent min=\d+, max=\d+|^'(?:min|max)'$"
-)
-_CRASH = (
-    "torch refuses the Dims and fails to say why: {said}",
-    "the code needs sizes that a Dim cannot say, and torch 2.13 fails while it solves for them",
-    "leave these axes to torch: Dim.AUTO, with the same min and max",
+    r"(?P<said>Expected op to be '==', got [^\n]+|\ACannot create Dim with inconsistent min=\d+, max=\d+(?=\s*\Z)|"
+    r"\A'(?:min|max)'\Z)"
 )
 
 CONSTRAINT_ROWS = (
-    message_row(r"(?P<said>Expected op to be '==', got [^\n]+)", *_CRASH),
-    message_row(r"\A(?P<said>Cannot create Dim with inconsistent min=\d+, max=\d+)\s*\Z", *_CRASH),
-    message_row(r"\A(?P<said>'(?:min|max)')\Z", *_CRASH),
+    message_row(
+        CRASHES.pattern,
+        "torch refuses the Dims and fails to say why: {said}",
+        "the code needs sizes that a Dim cannot say, and torch 2.13 fails while it solves for them",
+        "leave these axes to torch: Dim.AUTO, with the same min and max",
+    ),
     read_row(
         r"Not all values of [^\n]+? satisfy the generated guard:? (?P<guard>[^\n]+?)"
         r"(?=Specializations unexpectedly|\.?[ \t]*(?:\n|$))",
@@ -144,7 +145,7 @@ CONSTRAINT_ROWS = (
     read_row(
         r"You marked (?P<name>[^\n]+?) as dynamic but your code\s+specialized it to be a constant \((?P<size>\d+)\)"
         r"(?:[^\n]*\n\nUser stack:\n(?P<stack>(?:[ \t]+[^\n]*\n?)+))?",
-        _marked,
+        lambda match, names: _marked(match, names, match["name"], match["size"]),
     ),
     read_row(
         rf"The values of (?:\w+ = )?(?P<left>{SOURCE}) and (?:\w+ = )?(?P<right>{SOURCE}) must always be equal",
@@ -170,6 +171,7 @@ CONSTRAINT_ROWS = (
         r"tracing inferred a static shape of (?P<static>\d+)) for dimension (?P<axis>[^\n]+?)\.?(?=\n|$)",
         _conflict,
     ),
+    read_row(r"dimension (?P<axis>\S+) 0/1 specialized; Dim\.AUTO was [^\n]+? hint = (?P<one>\d)", _conflict),
     read_row(
         r"Received user-specified min/max range of (?P<given>\[[^\]]*\]), conflicting with the inferred min/max range "
         r"of \[(?P<low>\w+), (?P<high>\w+)\], for (?P<axis>[^\n]+?)\.?(?=\n|$)",
@@ -207,39 +209,8 @@ def _unbacked(expression: str) -> str:
     return ", ".join(names) or expression
 
 
-_OPERATORS: dict[str, type[ast.operator]] = {"Mod": ast.Mod, "PythonMod": ast.Mod, "FloorDiv": ast.FloorDiv}
-
-
-class _Python(ast.NodeTransformer):
-    """Writes torch's functions of two numbers as Python's operators."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        visited = self.generic_visit(node)
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if len(node.args) == 2 and name in RELATION_NAMES:
-            return ast.Compare(node.args[0], [RELATION_NAMES[name]()], [node.args[1]])
-        if len(node.args) == 2 and name in _OPERATORS:
-            return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
-        return visited
-
-
-def _tight(node: ast.AST) -> str:
-    """Return an expression with products and quotients written as torch writes them."""
-    return ast.unparse(node).replace(" * ", "*").replace(" // ", "//")
-
-
-def _as_python(expression: str) -> str:
-    text = expression.replace(" | ", " or ").replace(" & ", " and ")
-    if not any(f"{name}(" in text for name in (*RELATION_NAMES, *_OPERATORS)):
-        return text
-    try:
-        return _tight(_Python().visit(ast.parse(text, mode="eval")))
-    except (SyntaxError, ValueError, RecursionError):
-        return text
-
-
 def _opposite(expression: str) -> str:
-    shown = _as_python(expression)
+    shown = as_python(expression)
     try:
         node = ast.parse(shown, mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
@@ -257,7 +228,18 @@ def _line_of(text: str) -> str:
     stack, caused = source_of(text), _CAUSED.search(text)
     if stack is not None and not is_of_torch(stack.file):
         return f"line {stack}"
-    return "" if caused is None else f"line {caused['file']}:{caused['line']}"
+    return "" if caused is None or is_of_torch(caused["file"]) else f"line {caused['file']}:{caused['line']}"
+
+
+def _integer(match: re.Match[str], unbacked: str, problem: str, line: str) -> Message:
+    return Message(
+        " ".join(match[0].split()),
+        f"the code needs {unbacked} as a Python integer, but {problem}",
+        "int(), range(), a list index or a shape that must be a number needs the value while torch traces",
+        f"keep it a tensor or a size: use torch.arange({unbacked}) or a mask instead of a Python loop; or make the "
+        f"integer an argument of forward",
+        line=line,
+    )
 
 
 def _undecided(match: re.Match[str], names: SizeNames) -> Message:
@@ -267,17 +249,10 @@ def _undecided(match: re.Match[str], names: SizeNames) -> Message:
     if expression in _TRIVIAL:  # torch simplified it after it gave up; the original expression follows
         unhinted = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
         expression = expression if unhinted is None else unhinted["asked"]
-    unbacked, shown = _unbacked(expression), _as_python(expression)
+    unbacked, shown = _unbacked(expression), as_python(expression)
     line = _line_of(text)
     if "extract specialized integer" in match[0]:
-        return Message(
-            " ".join(match[0].split()),
-            f"the code needs {unbacked} as a Python integer, but data decide it",
-            "int(), range(), a list index or a shape that must be a number needs the value while torch traces",
-            f"keep it a tensor or a size: use torch.arange({unbacked}) or a mask instead of a Python loop; or make the "
-            f"integer an argument of forward",
-            line=line,
-        )
+        return _integer(match, unbacked, "data decide it", line)
     checks = _CHECKS.search(text)
     lines = [c.partition(". ")[2].strip() for c in checks["checks"].strip().splitlines()] if checks else []
     if any(line in (f"torch._check({value})" for value in _TRIVIAL) for line in lines):
@@ -298,9 +273,12 @@ def _undecided(match: re.Match[str], names: SizeNames) -> Message:
 def _evaluated(match: re.Match[str], names: SizeNames) -> Message:
     """Read a failure of ``draft_export``: a condition on data that it evaluated with the example."""
     expression = match["expression"].strip()
-    shown = _as_python(expression)
+    shown = as_python(expression)
     text = match.string[match.start() : match.start() + 20_000]
-    result = re.search(r"specialized to a constant \(e\.g\. `(\w+)`", text)
+    result = re.search(r"specialized to (?:a constant \(e\.g\.|evaluate to) `(\w+)`", text)
+    if result is not None and result[1].isdecimal():
+        problem = f"data decide it; draft_export took {result[1]} from the example"
+        return _integer(match, _unbacked(expression), problem, _line_of(text))
     is_true = result[1] == "True" if result else True
     check = shown if is_true else _opposite(expression)
     return Message(
@@ -309,19 +287,20 @@ def _evaluated(match: re.Match[str], names: SizeNames) -> Message:
         f"data decide {_unbacked(expression)}, and torch must take one branch while it traces",
         f"if this is so for all data, insert torch._check({check}) before the line; otherwise use torch.cond or "
         f"torch.where",
+        line=_line_of(text),
     )
 
 
 DATA_ROWS = (
     read_row(
         r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
-        r"(?P<expression>[^\n]+?) \(unhinted: [^\n]*",
+        r"(?P<expression>[^\n]+? (?=\(unhinted: )|[^\n(]+(?:\([^\n]*?\))?)(?:\(unhinted: [^\n]*)?",
         _undecided,
     ),
+    # Logged before that error: a text that was cut may hold nothing else.
     read_row(
-        r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
-        r"(?P<expression>[^\n(]+(?:\([^\n]*?\))?)",
-        _undecided,
+        r"failed (?:during|while running) evaluate_expr\((?:\*\()?(?P<expression>[^\n]+?), (?:hint=)?None[^\n]*",
+        lambda match, names: None if "Could not guard on" in match.string else _undecided(match, names),
     ),
     read_row(r"we were unable to evaluate the value of `(?P<expression>[^`]+)`", _evaluated),
     message_row(
@@ -337,23 +316,32 @@ DATA_ROWS = (
         "nothing to do, unless the assumption is wrong for your data",
     ),
     message_row(
+        r"Ignored guard (?P<condition>[^\n]+) == (?P<result>\w+), this could result in accuracy problems",
+        "torch took {condition} as {result} from the example, without a check at run time",
+        "the code compared the size after torch had closed the list of guards",
+        "run the program at sizes with another answer; if it is wrong there, take the size from a tensor's shape, or "
+        "fix it (Dim.STATIC)",
+    ),
+    message_row(
         r"Pending unbacked symbols \{?(?P<symbols>[^}\n]+)\}? not in returned outputs",
         "an operator created sizes ({symbols}) that none of its outputs has",
-        "a custom operator's fake kernel creates a size and does not return it, or the size was replaced by a number",
-        "return the size in an output's shape, or create it only where it is used",
+        "a tensor stands where an operator takes a number, such as arange(a, b), or a custom operator's fake kernel "
+        "creates a size and does not return it",
+        "pass the number, with item() on that tensor; in a fake kernel, return the size in an output's shape",
     ),
     message_row(
         r"(?:Data dependent operator|Data-dependent "
-        r"operator|DataDependentOutputException)[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
+        r"operator|DataDependentOutputException(?!\())[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
         "the result of an operator is a Python number that data decide: {operator}",
         "torch traces without data",
         "keep the value a tensor (torch.where, torch.cond); for a size, use item() with torch._check on its range",
     ),
     message_row(
-        r"(?:Dynamic shape operator|DynamicOutputShapeException)[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
+        r"(?:Dynamic shape operator|DynamicOutputShapeException(?!\())[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
         "data decide the shape of an output: {operator}",
         "nonzero, masks, unique and repeat_interleave have as many elements as the data say",
-        "torch.compile: set torch._dynamo.config.capture_dynamic_output_shape_ops = True; or pad to a fixed size",
+        "torch.compile: set torch._dynamo.config.capture_dynamic_output_shape_ops = True; FakeTensorMode: give it "
+        "shape_env=ShapeEnv(); or pad to a fixed size",
     ),
     message_row(
         r"Data-dependent branching",
@@ -370,15 +358,21 @@ DATA_ROWS = (
 _CHECKED = "the program was exported for sizes with that property, and checks it before it runs"
 _AGAIN = "call it with that size, or export again with the axis in dynamic_shapes; torch fixed it at export"
 _PASS = "call it with such sizes (pad or crop), or export again with an example for which the code takes another path"
+_NOT_ONE = (
+    "torch treats sizes of 0 and 1 apart when it exports, and the program checks that it computes neither",
+    "call it with larger sizes, or export again under torch.fx.experimental._config.patch(backed_size_oblivious=True), "
+    "which does not treat them apart",
+)
 _STRUCTURE = "dynamic_shapes must be nested as the arguments are: lists as lists, dictionaries with the same keys"
 
 
 def _failed(match: re.Match[str], names: SizeNames) -> Message:
     message = read_guard(match, names)
     shown = names.spelled(match["guard"].strip())
-    is_fixed = re.fullmatch(rf"{SOURCE} == \d+", match["guard"].strip()) is not None
-    advice = _AGAIN if is_fixed else _PASS
-    return message._replace(meaning=f"the sizes of the call do not satisfy {shown}", why=_CHECKED, advice=advice)
+    why, advice = _CHECKED, _AGAIN if re.fullmatch(rf"{SOURCE} == \d+", match["guard"].strip()) else _PASS
+    if re.search(r"!= [01]$", shown):
+        why, advice = _NOT_ONE
+    return message._replace(meaning=f"the sizes of the call do not satisfy {shown}", why=why, advice=advice)
 
 
 def _fitted(match: re.Match[str], names: SizeNames) -> Message:
@@ -400,6 +394,20 @@ def _fitted(match: re.Match[str], names: SizeNames) -> Message:
         else "pass such a size, or export again with another range or an example for which the code takes another path",
     )
 
+
+def _planned(match: re.Match[str], names: SizeNames) -> Message:
+    # ExecuTorch up to 0.5 exchanged the two numbers.
+    planned, needed = sorted((int(match["one"]), int(match["other"])))
+    return Message(
+        match[0],
+        f"a tensor needs {needed} elements, but memory is planned for {planned}",
+        "ExecuTorch plans memory for the upper bounds of the exported sizes",
+        "export with a larger max in the Dims of the axes that grow, or pass smaller inputs",
+    )
+
+
+_NOT_OPENED = "the axis was not given as dynamic, or the code or an example of 0 or 1 fixes it"
+_OPEN_IT = "give the axis in dynamic_shapes, and export with an example of 2 or more on it"
 
 CALL_ROWS = (
     read_row(r"Guard failed: (?P<guard>[^\n]+)", _failed),
@@ -453,6 +461,53 @@ CALL_ROWS = (
         "call it with data that satisfy {condition}, or remove what asserts it before exporting again",
     ),
     message_row(
+        r"input_handles\[(?P<n>\d+)\]: (?:dim value is too (?:large|small)|unmatched dim value) at (?P<axis>\d+), "
+        r"expected(?: it)?(?: to be|:) (?P<bound>[<>]= \d+|\d+), but got: (?P<got>\d+)",
+        "axis {axis} of input {n} is {got}, but the compiled package takes {bound}",
+        "the package keeps the sizes of the exported program: the range of a Dim, sizes from 2 on where torch treats 0 "
+        "and 1 apart, or the example's size of an axis without a Dim",
+        "pass such a size, or export with another range for that axis and compile the package again",
+    ),
+    read_row(
+        r"Attempted to resize a bounded tensor with (?:a maximum )?capacity of (?P<one>\d+) elements to (?P<other>\d+)",
+        _planned,
+    ),
+    message_row(
+        r"Attempted to resize a static tensor(?: to a new shape at dimension \d+ old_size: |\. Expected shape )"
+        r"(?P<wanted>\(.*?\)|\d+)(?:,? new_size: |, but received )(?P<got>\(.*?\)|\d+)",
+        "the size {wanted} was fixed at export, but the call needs {got}",
+        "ExecuTorch fixes the axes without a Dim, and those that a backend does not leave open",
+        "export with a Dim and its max for the axes that change, or pad the input to the exported size",
+    ),
+    message_row(
+        r"Supplied binding dimension \[.*?\] for bindings\[(?P<n>\d+)\] exceed min ~ max range at index (?P<axis>\d+), "
+        r"maximum dimension in profile is (?P<high>\d+), minimum dimension in profile is (?P<low>\d+), but supplied "
+        r"dimension is (?P<got>\d+)",
+        "axis {axis} of input {n} is {got}, but the engine takes sizes from {low} to {high}",
+        "an engine of TensorRT runs only inside the optimization profile that it was built with",
+        "build it again with a profile (minShapes, optShapes, maxShapes) that includes {got}, or pass such a size",
+    ),
+    message_row(
+        r"Dynamic input (?P<name>\S+) \(.*?\) has no max bound for dim (?P<axis>\d+), attempting to use a sane default",
+        "axis {axis} of {name} has no upper bound, so torch_tensorrt takes one itself",
+        "an engine of TensorRT needs a range for each open axis, and an unbacked or unbounded axis has none",
+        "give one: Dim(..., max=...) in the export, or torch._dynamo.mark_dynamic({name}, {axis}, min=..., max=...)",
+    ),
+    message_row(
+        r"Attempt to trace forbidden callable <function (?P<name>\w+) at \w+>",
+        "{name} is called in the compiled function",
+        "torch reads a mark from the tensor before it traces, and cannot trace the call",
+        "call {name} on the argument before the compiled function is called, outside of it",
+    ),
+    read_row(
+        rf"assert (?P<source>{SOURCE}) == (?P<size>\d+)(?=\s*(?:\n|$))",
+        lambda match, names: (
+            _fixed(match["source"], match["size"], names, "", match[0])._replace(why=_NOT_OPENED, advice=_OPEN_IT)
+            if "specialized and CANNOT be dynamic" in match.string
+            else None
+        ),
+    ),
+    message_row(
         r"Expected dynamic shape spec (?P<given>.+?) specified at `(?P<place>[^`]+)` to have the same length as the "
         r"actual tensor shape (?P<shape>.+?) \(expected (?P<wanted>\d+), but got (?P<got>\d+) instead\)",
         "{place} lists {got} axes, but the tensor has {wanted}",
@@ -464,15 +519,18 @@ CALL_ROWS = (
         r"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names (?P<wanted>\[.*?\]) "
         r"of `inputs`, but here they are (?P<got>\[.*?\])",
         "dynamic_shapes has the keys {got}, but the arguments are {wanted}",
-        "keys are the parameter names of forward, also for arguments given by position; *args is one key with a tuple",
-        "use exactly the keys {wanted}; None for an argument without open axes",
+        "keys are the parameter names of forward, also for arguments given by position; those of *args are one tuple, "
+        "such as {{'args': ({{0: Dim('batch')}},)}}",
+        "use exactly the keys {wanted}; None for an argument without open axes. Name arguments of **kwargs in forward: "
+        "torch 2.13 takes no shapes for them",
     ),
     message_row(
         r"Cannot associate shape (?P<given>.+?) specified at `(?P<place>[^`]+)` to non-tensor type (?P<kind>.+?) at "
         r"`(?P<input>[^`]+)`",
         "{place} gives axes to an argument that is not a tensor ({kind})",
         "only tensors have axes; integers are left open with Dim.AUTO or Dim.DYNAMIC",
-        "write None for it, or Dim.AUTO for an integer",
+        "write None for it, or Dim.AUTO for an integer; register the class of a cache with torch.utils._pytree, and "
+        "list its tensors",
     ),
     message_row(
         r"Detected mismatch between the structure of `(?P<tree>\w+)` and `dynamic_shapes`: (?P<problem>[^\n]+)",
@@ -513,6 +571,12 @@ CALL_ROWS = (
         "{place} is {shape}, which does not list axes",
         "a tensor's entry is a dictionary from axis to Dim, or one entry for each axis",
         "write {{0: Dim('batch')}} for an open first axis, or None for a fixed shape",
+    ),
+    message_row(
+        r"Cannot create Dim with inconsistent min=(?P<low>[01]), max=(?P<high>[12])(?!\d)",
+        "a Dim from {low} to {high} is not accepted by this release",
+        "torch up to 2.2 counts the sizes of a Dim from 2 on, so this range has one size",
+        "update torch: 2.3 and later take it, with an example of 2 on that axis",
     ),
     message_row(
         r"Cannot create Dim with inconsistent min=(?P<low>\w+), max=(?P<high>\w+)",

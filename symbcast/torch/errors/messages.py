@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.torch.guards.guard_texts import SizeNames, shown_guard
+from symbcast.torch.guards.guard_texts import RELATION_NAMES, SizeNames, shown_guard
 from symbcast.torch.guards.guards import Guard, Specialised
 
 
@@ -36,6 +37,38 @@ class Message(NamedTuple):
 Build = Callable[["re.Match[str]", "SizeNames"], "Message | None"]
 
 
+_OPERATORS: dict[str, type[ast.operator]] = {"Mod": ast.Mod, "PythonMod": ast.Mod, "FloorDiv": ast.FloorDiv}
+
+
+class _Python(ast.NodeTransformer):
+    """Writes torch's functions of two numbers as Python's operators."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        visited = self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if len(node.args) == 2 and name in RELATION_NAMES:
+            return ast.Compare(node.args[0], [RELATION_NAMES[name]()], [node.args[1]])
+        if len(node.args) == 2 and name in _OPERATORS:
+            return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
+        return visited
+
+
+def _tight(node: ast.AST) -> str:
+    """Return an expression with products and quotients written as torch writes them."""
+    return ast.unparse(node).replace(" * ", "*").replace(" // ", "//")
+
+
+def as_python(expression: str) -> str:
+    """Return a condition of torch, such as ``Eq(Mod(s0, 4), 0)``, with Python's operators."""
+    text = expression.replace(" | ", " or ").replace(" & ", " and ")
+    if not any(f"{name}(" in text for name in (*RELATION_NAMES, *_OPERATORS)):
+        return text
+    try:
+        return _tight(_Python().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
 class MessageRow(NamedTuple):
     """A message that torch writes: its pattern, and the answers, with the pattern's groups in braces."""
 
@@ -53,6 +86,8 @@ def message_row(pattern: str, meaning: str, why: str, advice: str) -> MessageRow
 
     def build(match: re.Match[str], names: SizeNames) -> Message:
         groups = {key: names.spelled(" ".join((value or "").split())) for key, value in match.groupdict().items()}
+        if "condition" in groups:
+            groups["condition"] = as_python(groups["condition"])
         said = (template.format(**groups) for template in (meaning, why, advice))
         return Message(_quoted(match), next(said), next(said), next(said))
 
@@ -141,7 +176,7 @@ KERNEL_ROWS = (
         "transpose an operand if its axes are in the other order; use matmul to broadcast batches",
     ),
     message_row(
-        r"shape '(?P<shape>\[[^\]]*\])' is invalid for input of size (?P<count>\w+)",
+        r"shape '(?P<shape>\[[^\]]*\])' is invalid for input of size (?P<count>\w+(?:[*+/() -]+\w+)*\)*)",
         "a tensor of {count} elements cannot have the shape {shape}",
         "view and reshape keep the number of elements; -1 needs a whole quotient",
         "compute written sizes from x.shape, or choose input sizes whose number of elements is a multiple of the "
@@ -325,7 +360,7 @@ _UNBACKED = re.compile(r"(?<!\w)(?:zu|zuf|u)\d+(?!\w)")
 def recorded_line(place: str) -> str:
     """Return where torch recorded a guard: the user's line if it is known, or torch's own function."""
     match = _PLACE.search(place)
-    if match is None:
+    if match is None or match["file"].startswith("<"):  # a graph that torch wrote
         return ""
     user = match["user"] or match["older"]  # torch up to 2.6 writes "at file:line"
     return f"line {user}" if user else f"{match['function']} in torch"

@@ -13,7 +13,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Operation, Symbol, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
-from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CRASHES, DATA_ROWS
+from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CRASHES, DATA_ROWS, MARKED
 from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
 from symbcast.torch.guards.guard_texts import SOURCE, SizeNames, errors_in, without_log_prefixes
@@ -91,8 +91,8 @@ def _of_several(formula: Formula) -> str:
     match formula:
         case Comparison("==", left, right) if isinstance(left, Symbol) and isinstance(right, Symbol):
             return _EQUAL
-        case Comparison("=="):
-            return _RELATED
+        case Comparison("==", left, right):
+            return _MULTIPLE if isinstance(right, int) and _is_remainder(left, right) else _RELATED
         case Comparison("!="):
             return "the example takes the branch for different sizes"
         case _:
@@ -250,7 +250,8 @@ _IS_EXPORT = re.compile(
 )
 _IS_COMPILED = re.compile(r"Recompiling function|torch\._dynamo hit config|User stack:|\[__(?:guards|recompiles)")
 _GIVEN = re.compile(
-    rf"(?P<source>{SOURCE}) in the specified range (?:(?P<low>\d+) <= )?(?:\w+|{SOURCE})(?: <= (?P<high>\d+))? satisfy"
+    rf"(?P<source>{SOURCE}) in the specified range (?:(?P<low>\d+) <= )?(?:\w+|{SOURCE})(?: <= (?P<high>\d+))? "
+    r"(?:satisfy|are valid)"
 )
 _FORCED = re.compile(r"resulted in a specialized value|must be specialized to")
 _NOTHING = "no constraint on sizes was found in torch's error"
@@ -334,8 +335,8 @@ class Refusal:
         The other axes stay as the export had them. Where torch names a `Dim` without its axis, a line gives the value
         for that name. With the module at hand, ``symbcast.torch.check(...).suggest()`` covers all axes.
         """
-        is_export = _IS_EXPORT.search(self._plain) and not _IS_COMPILED.search(self._plain)
-        return self._remedy.suggestion() if is_export else None
+        is_compiled = _IS_COMPILED.search(self._plain) or MARKED.search(self._plain)
+        return self._remedy.suggestion() if _IS_EXPORT.search(self._plain) and not is_compiled else None
 
     def repaired(self, dynamic_shapes: Any) -> Any:
         """Return the caller's ``dynamic_shapes`` with the axes of this error changed; this needs torch."""
