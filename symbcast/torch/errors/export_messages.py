@@ -178,12 +178,6 @@ CONSTRAINT_ROWS = (
         _ranges,
     ),
     read_row(r"(?P<value>\d+) not in range \[(?P<low>\d+), (?P<high>\w+)\]", _outside),
-    message_row(
-        r"Invalid ranges \[(?P<low>[^:\]]+):(?P<high>[^\]]+)\]",
-        "no size satisfies all requirements: they leave the empty range from {low} to {high}",
-        "two requirements contradict each other, such as torch._check(n > 4) and a Dim with max=4",
-        "compare the Dim's range with the torch._check lines and the branches in the code",
-    ),
 )
 
 
@@ -303,52 +297,6 @@ DATA_ROWS = (
         lambda match, names: None if "Could not guard on" in match.string else _undecided(match, names),
     ),
     read_row(r"we were unable to evaluate the value of `(?P<expression>[^`]+)`", _evaluated),
-    message_row(
-        r"propagate_real_tensors evaluate_expr\((?P<condition>[^\n]+)\) -> (?P<result>\w+)",
-        "torch took {condition} as {result} from the example's data",
-        "draft_export uses real data where torch.export cannot decide",
-        "assert it with torch._check, or use torch.cond, before exporting with torch.export",
-    ),
-    message_row(
-        r"could not evaluate (?P<condition>[^\n]+?) due to data dependency, it was assumed to be (?P<result>\w+)",
-        "torch assumed that {condition} is {result}, without a check at run time",
-        "data decide it, and the operator has a general path",
-        "nothing to do, unless the assumption is wrong for your data",
-    ),
-    message_row(
-        r"Ignored guard (?P<condition>[^\n]+) == (?P<result>\w+), this could result in accuracy problems",
-        "torch took {condition} as {result} from the example, without a check at run time",
-        "the code compared the size after torch had closed the list of guards",
-        "run the program at sizes with another answer; if it is wrong there, take the size from a tensor's shape, or "
-        "fix it (Dim.STATIC)",
-    ),
-    message_row(
-        r"Pending unbacked symbols \{?(?P<symbols>[^}\n]+)\}? not in returned outputs",
-        "an operator created sizes ({symbols}) that none of its outputs has",
-        "a tensor stands where an operator takes a number, such as arange(a, b), or a custom operator's fake kernel "
-        "creates a size and does not return it",
-        "pass the number, with item() on that tensor; in a fake kernel, return the size in an output's shape",
-    ),
-    message_row(
-        r"(?:Data dependent operator|Data-dependent "
-        r"operator|DataDependentOutputException(?!\())[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
-        "the result of an operator is a Python number that data decide: {operator}",
-        "torch traces without data",
-        "keep the value a tensor (torch.where, torch.cond); for a size, use item() with torch._check on its range",
-    ),
-    message_row(
-        r"(?:Dynamic shape operator|DynamicOutputShapeException(?!\())[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
-        "data decide the shape of an output: {operator}",
-        "nonzero, masks, unique and repeat_interleave have as many elements as the data say",
-        "torch.compile: set torch._dynamo.config.capture_dynamic_output_shape_ops = True; FakeTensorMode: give it "
-        "shape_env=ShapeEnv(); or pad to a fixed size",
-    ),
-    message_row(
-        r"Data-dependent branching",
-        "an if or while in the code depends on a tensor's data",
-        "torch must take one branch while it traces",
-        "use torch.cond, torch.where or torch.while_loop",
-    ),
 )
 
 
@@ -363,7 +311,6 @@ _NOT_ONE = (
     "call it with larger sizes, or export again under torch.fx.experimental._config.patch(backed_size_oblivious=True), "
     "which does not treat them apart",
 )
-_STRUCTURE = "dynamic_shapes must be nested as the arguments are: lists as lists, dictionaries with the same keys"
 
 
 def _failed(match: re.Match[str], names: SizeNames) -> Message:
@@ -416,88 +363,9 @@ CALL_ROWS = (
         r"(?P<got>[\w-]+)[^\n]*",
         _fitted,
     ),
-    message_row(
-        r"Unable to specify input integers as dynamic through named Dims",
-        "a named Dim is given for an argument that is an integer",
-        "torch names the sizes of axes only; an integer argument is left open, or it is fixed at the example's number",
-        "write Dim.AUTO or Dim.DYNAMIC for the integer in dynamic_shapes, or None to fix it",
-    ),
-    message_row(
-        r"Expected input (?P<axis>\S+\.size\(\)\[\d+\]) to be equal to (?P<form>[^\n]+?), where (?P<where>[^\n]+?), "
-        r"but got (?P<got>\d+)",
-        "the example's size {axis} is {got}, but it must be {form}, where {where}",
-        "the example must satisfy the derived Dim",
-        "export with an example whose size is {form}, or leave the axis to torch (Dim.AUTO)",
-    ),
-    message_row(
-        r"Expected input (?:at )?(?P<axis>\S+) = (?P<got>\d+) to be of the form (?P<form>[^\n]+?), where "
-        r"(?P<name>\w+) is an integer",
-        "{axis} is {got}, but must be {form} for some integer {name}",
-        "the program was exported with a derived Dim, or torch computed the size from another one",
-        "pass a size of that form",
-    ),
-    message_row(
-        r"Unexpected number of dimensions in input at (?P<axis>\S+) \(expected (?P<wanted>.+?), got (?P<got>[^\n]+)\)",
-        "{axis} must have the shape {wanted}, but has {got}",
-        "an exported program fixes the number of axes of each argument",
-        "add or remove axes (unsqueeze, squeeze), or export again with an example of that rank",
-    ),
-    message_row(
-        r"Unexpected number of inputs \(expected (?P<wanted>\d+), got (?P<got>\d+)\)",
-        "the program takes {wanted} tensors, but was called with {got}",
-        "an exported program fixes the number and the structure of its arguments",
-        "call it as it was exported, or export again",
-    ),
-    message_row(
-        r"Trying to flatten user inputs with exported input tree spec",
-        "the call's arguments are nested otherwise than those of the export",
-        "an exported program fixes the number and the structure of its arguments",
-        "call it with the same positional and keyword arguments as in the export",
-    ),
-    message_row(
-        r"Runtime assertion failed for expression (?P<condition>[^\n]+?) on node '(?P<node>[^']*)'",
-        "the data or sizes of this call do not satisfy {condition}",
-        "the program asserts it: torch._check in the code, or a requirement that depends on data, checked at run time",
-        "call it with data that satisfy {condition}, or remove what asserts it before exporting again",
-    ),
-    message_row(
-        r"input_handles\[(?P<n>\d+)\]: (?:dim value is too (?:large|small)|unmatched dim value) at (?P<axis>\d+), "
-        r"expected(?: it)?(?: to be|:) (?P<bound>[<>]= \d+|\d+), but got: (?P<got>\d+)",
-        "axis {axis} of input {n} is {got}, but the compiled package takes {bound}",
-        "the package keeps the sizes of the exported program: the range of a Dim, sizes from 2 on where torch treats 0 "
-        "and 1 apart, or the example's size of an axis without a Dim",
-        "pass such a size, or export with another range for that axis and compile the package again",
-    ),
     read_row(
         r"Attempted to resize a bounded tensor with (?:a maximum )?capacity of (?P<one>\d+) elements to (?P<other>\d+)",
         _planned,
-    ),
-    message_row(
-        r"Attempted to resize a static tensor(?: to a new shape at dimension \d+ old_size: |\. Expected shape )"
-        r"(?P<wanted>\(.*?\)|\d+)(?:,? new_size: |, but received )(?P<got>\(.*?\)|\d+)",
-        "the size {wanted} was fixed at export, but the call needs {got}",
-        "ExecuTorch fixes the axes without a Dim, and those that a backend does not leave open",
-        "export with a Dim and its max for the axes that change, or pad the input to the exported size",
-    ),
-    message_row(
-        r"Supplied binding dimension \[.*?\] for bindings\[(?P<n>\d+)\] exceed min ~ max range at index (?P<axis>\d+), "
-        r"maximum dimension in profile is (?P<high>\d+), minimum dimension in profile is (?P<low>\d+), but supplied "
-        r"dimension is (?P<got>\d+)",
-        "axis {axis} of input {n} is {got}, but the engine takes sizes from {low} to {high}",
-        "an engine of TensorRT runs only inside the optimization profile that it was built with",
-        "build it again with a profile (minShapes, optShapes, maxShapes) that includes {got}, or pass such a size",
-    ),
-    message_row(
-        r"Dynamic input (?P<name>\S+) \(.*?\) has no max bound for dim (?P<axis>\d+), attempting to use a sane default",
-        "axis {axis} of {name} has no upper bound, so torch_tensorrt takes one itself",
-        "an engine of TensorRT needs a range for each open axis, and an unbacked or unbounded axis has none",
-        "give one: Dim(..., max=...) in the export, or torch._dynamo.mark_dynamic({name}, {axis}, min=..., max=...)",
-    ),
-    message_row(
-        r"Attempt to trace forbidden callable <function (?P<name>\w+) at \w+>",
-        "{name} is called in the compiled function",
-        "torch reads a mark from the tensor before it traces, and cannot trace the call",
-        "call {name} on the argument before the compiled function is called, outside of it",
     ),
     read_row(
         rf"assert (?P<source>{SOURCE}) == (?P<size>\d+)(?=\s*(?:\n|$))",
@@ -506,102 +374,5 @@ CALL_ROWS = (
             if "specialized and CANNOT be dynamic" in match.string
             else None
         ),
-    ),
-    message_row(
-        r"Expected dynamic shape spec (?P<given>.+?) specified at `(?P<place>[^`]+)` to have the same length as the "
-        r"actual tensor shape (?P<shape>.+?) \(expected (?P<wanted>\d+), but got (?P<got>\d+) instead\)",
-        "{place} lists {got} axes, but the tensor has {wanted}",
-        "a tuple or list in dynamic_shapes has one entry for each axis",
-        "write a dictionary of the open axes, such as {{0: Dim('batch')}}, or one entry for each axis (None for "
-        "fixed ones)",
-    ),
-    message_row(
-        r"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names (?P<wanted>\[.*?\]) "
-        r"of `inputs`, but here they are (?P<got>\[.*?\])",
-        "dynamic_shapes has the keys {got}, but the arguments are {wanted}",
-        "keys are the parameter names of forward, also for arguments given by position; those of *args are one tuple, "
-        "such as {{'args': ({{0: Dim('batch')}},)}}",
-        "use exactly the keys {wanted}; None for an argument without open axes. Name arguments of **kwargs in forward: "
-        "torch 2.13 takes no shapes for them",
-    ),
-    message_row(
-        r"Cannot associate shape (?P<given>.+?) specified at `(?P<place>[^`]+)` to non-tensor type (?P<kind>.+?) at "
-        r"`(?P<input>[^`]+)`",
-        "{place} gives axes to an argument that is not a tensor ({kind})",
-        "only tensors have axes; integers are left open with Dim.AUTO or Dim.DYNAMIC",
-        "write None for it, or Dim.AUTO for an integer; register the class of a cache with torch.utils._pytree, and "
-        "list its tensors",
-    ),
-    message_row(
-        r"Detected mismatch between the structure of `(?P<tree>\w+)` and `dynamic_shapes`: (?P<problem>[^\n]+)",
-        "dynamic_shapes is nested otherwise than the arguments: {problem}",
-        _STRUCTURE,
-        "copy the structure of the arguments; None stands for an argument without open axes",
-    ),
-    message_row(
-        r"(?P<axis>\S+\.size\(\)\[\d+\]) = (?P<size>\d+) is not equal to "
-        r"(?P<other>\S+\.size\(\)\[\d+\]) = (?P<given>\d+)",
-        "the example's sizes {axis} = {size} and {other} = {given} have one Dim",
-        "one Dim is one size: the example must have it on all of its axes",
-        "export with an example whose sizes are equal there, or give the axes different Dims",
-    ),
-    message_row(
-        r"Found different definitions (?P<one>Dim\([^)]*\)) and (?P<other>Dim\([^)]*\)) for the same symbolic "
-        r"dimension",
-        "two Dims have one name but different ranges: {one} and {other}",
-        "a name is one size, with one range",
-        "create one Dim and use that object for all axes with this size, or give them different names",
-    ),
-    message_row(
-        r"Expected shape\[(?P<axis>\d+)\] = (?P<size>\d+) of input Tensor to be of the form (?P<form>.+?), where "
-        r"(?P<name>\w+) is an integer",
-        "the example's size {size} on axis {axis} is not {form} for any integer {name}",
-        "the example must satisfy the derived Dim",
-        "export with an example whose size is of the form {form}, or leave the axis to torch (Dim.AUTO)",
-    ),
-    message_row(
-        r"Unexpected (?:dimension mapped to index|dimension #)\s*(?P<axis>\d+) in input tensor shape (?P<shape>.+?) "
-        r"specified at `(?P<place>[^`]+)`\s*\(expected.+?but got (?P<got>.+?) instead\)",
-        "axis {axis} at {place} is {got}, which is neither a Dim nor an integer",
-        "torch.onnx.export with dynamic_axes takes names; torch.export takes Dim objects",
-        "write Dim('name'), Dim.AUTO, Dim.DYNAMIC or Dim.STATIC",
-    ),
-    message_row(
-        r"Unexpected input tensor shape (?P<shape>.+?) specified at `(?P<place>[^`]+)`",
-        "{place} is {shape}, which does not list axes",
-        "a tensor's entry is a dictionary from axis to Dim, or one entry for each axis",
-        "write {{0: Dim('batch')}} for an open first axis, or None for a fixed shape",
-    ),
-    message_row(
-        r"Cannot create Dim with inconsistent min=(?P<low>[01]), max=(?P<high>[12])(?!\d)",
-        "a Dim from {low} to {high} is not accepted by this release",
-        "torch up to 2.2 counts the sizes of a Dim from 2 on, so this range has one size",
-        "update torch: 2.3 and later take it, with an example of 2 on that axis",
-    ),
-    message_row(
-        r"Cannot create Dim with inconsistent min=(?P<low>\w+), max=(?P<high>\w+)",
-        "no size is at least {low} and at most {high}",
-        "a Dim's min must not be above its max",
-        "exchange the two, or leave one out",
-    ),
-    message_row(
-        r"Attempted to (?P<what>negate|add|subtract|multiply)(?P<rest>[^\n]*?)(?:\.|,) [^\n]*",
-        "a Dim can only be derived as a*Dim + b with integers a >= 1 and b; this one would {what}{rest}",
-        "torch solves derived Dims for their root, so only increasing linear forms of one Dim are allowed. Torch "
-        "itself fails so when two sizes have a fixed sum",
-        "leave the axis that depends on the others to torch: Dim.AUTO",
-    ),
-    message_row(
-        r"Expected derived (?P<end>min|max) value of (?P<name>\S+) to be (?P<bound>[<>]= \S+)\. Please specify an "
-        r"appropriate (?P=end) value for (?P<root>\w+)",
-        "the derived Dim {name} would leave the range of sizes: its {end} must be {bound}",
-        "torch checks the ends of a derived Dim's range",
-        "give {root} a {end}",
-    ),
-    message_row(
-        r"name 'oo' is not defined",
-        "torch suggested a Dim with max=oo; oo means no upper bound and is not a Python name",
-        "torch prints its own infinity in suggested fixes",
-        "leave max out: Dim('_n', min=...)",
     ),
 )

@@ -1,10 +1,12 @@
-"""Messages of torch: the rows that recognise them, errors of kernels, and lines of logs."""
+"""Messages of torch: the rows that recognise them, those with templates (``messages.toml``), and lines of logs."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from symbcast.errors import DimensionError
@@ -140,211 +142,13 @@ def read_guard(match: re.Match[str], names: SizeNames) -> Message:
     return guard_message(match, names, match["guard"])
 
 
-# Errors of operators about sizes, as torch's kernels and their shape functions write them.
+def _templates() -> Iterator[MessageRow]:
+    for row in tomllib.loads(Path(__file__).with_name("messages.toml").read_text("utf-8"))["message"]:
+        yield message_row(row["pattern"], row["meaning"], row["why"], row["advice"])
 
 
-_N = r"(?:[\w*+/() -]+?)"
-
-KERNEL_ROWS = (
-    message_row(
-        rf"The size of tensor a \((?P<a>{_N})\) must match the size of tensor b \((?P<b>{_N})\) at non-singleton "
-        rf"dimension "
-        r"(?P<axis>\d+)",
-        "on axis {axis} of the result, the operands have {a} and {b}; they must be equal, or one must be 1",
-        "an elementwise operation broadcasts: axes are aligned from the right",
-        "make the sizes equal, or insert an axis of size 1 with unsqueeze so that the right axes meet",
-    ),
-    message_row(
-        rf"The expanded size of the tensor \((?P<a>{_N})\) must match the existing size \((?P<b>{_N})\) at "
-        rf"non-singleton "
-        r"dimension (?P<axis>\d+)",
-        "axis {axis} has size {b} and cannot become {a}: only a size of 1 expands",
-        "expand, in-place operations and biases broadcast one way",
-        "give the tensor size 1 or {a} on that axis; use repeat to copy it several times",
-    ),
-    message_row(
-        r"mat1 and mat2 shapes cannot be multiplied \((?P<m>\w+)x(?P<k>\w+) and (?P<k2>\w+)x(?P<n>\w+)\)",
-        "the inner sizes of the product differ: {k} and {k2}",
-        "a matrix product (a Linear layer: its in_features) needs as many columns as the other has rows",
-        "make the last axis of the input {k2} long, or change in_features to {k}; after a flatten it depends on the "
-        "image size",
-    ),
-    message_row(
-        r"Expected size for first two dimensions of batch2 tensor to be: (?P<wanted>\[.*?\]) but got: (?P<got>\[.*?\])",
-        "the second operand of bmm must begin with {wanted}, but begins with {got}",
-        "bmm needs equal batches and equal inner sizes, without broadcasting",
-        "transpose an operand if its axes are in the other order; use matmul to broadcast batches",
-    ),
-    message_row(
-        r"shape '(?P<shape>\[[^\]]*\])' is invalid for input of size (?P<count>\w+(?:[*+/() -]+\w+)*\)*)",
-        "a tensor of {count} elements cannot have the shape {shape}",
-        "view and reshape keep the number of elements; -1 needs a whole quotient",
-        "compute written sizes from x.shape, or choose input sizes whose number of elements is a multiple of the "
-        "others",
-    ),
-    message_row(
-        r"Cannot view a tensor with shape (?P<old>.+?) and strides (?P<strides>.+?) as a tensor with shape "
-        r"(?P<new>[^\n]+?)!",
-        "the shape {old} with strides {strides} cannot be viewed as {new} without a copy",
-        "view merges only axes that are contiguous in memory",
-        "use reshape, or contiguous() before view",
-    ),
-    message_row(
-        r"view size is not compatible with input tensor's size and stride",
-        "the axes that the view merges are not contiguous in memory",
-        "after transpose, permute or expand, merged axes are not adjacent in memory",
-        "use reshape, or contiguous() before view",
-    ),
-    message_row(
-        r"Sizes of tensors must match except in dimension (?P<axis>\d+)\. Expected size (?P<a>\S+) but got size "
-        r"(?P<b>\S+) for tensor number (?P<n>\d+)",
-        "concatenated along axis {axis}, tensor {n} has {b} on another axis, where the first has {a}",
-        "cat needs equal sizes on all other axes; in a U-Net, the input must be a multiple of the total stride",
-        "pad or crop the input, or interpolate one tensor to the other's size",
-    ),
-    message_row(
-        r"Sizes of tensors must match except in dimension (?P<axis>\d+)\.?",
-        "tensors concatenated along axis {axis} differ on another axis",
-        "cat needs equal sizes on all other axes",
-        "pad, crop or interpolate one tensor to the other's size",
-    ),
-    message_row(
-        r"stack expects each tensor to be equal size, but got (?P<a>\[.*?\]) at entry 0 and (?P<b>\[.*?\]) at entry "
-        r"(?P<n>\d+)",
-        "tensor {n} has the shape {b}, the first has {a}; they must be equal",
-        "stack adds a new axis to tensors of one shape; in a data loader, the samples differ",
-        "pad the samples to one size (a collate function), or use cat",
-    ),
-    message_row(
-        r"Given groups=(?P<groups>\d+), weight of size (?P<weight>\[.*?\]), expected input(?P<input>\[.*?\]) to have "
-        r"(?P<wanted>\S+) channels, but got (?P<got>\S+) channels instead",
-        "the convolution takes {wanted} channels, but the input has {got}",
-        "axis 1 of the input must have weight.shape[1] * groups sizes",
-        "permute a channels-last image, or set in_channels to {got}",
-    ),
-    message_row(
-        r"Calculated padded input size per channel: (?P<size>\(.*?\))\. Kernel size: (?P<kernel>\(.*?\))",
-        "the padded input is {size}, smaller than the kernel {kernel}",
-        "each axis, after padding, must hold the kernel at least once",
-        "use larger inputs, more padding or fewer downsampling steps before this layer",
-    ),
-    message_row(
-        r"Given input size: (?P<input>\(.*?\))\. Calculated output size: (?P<output>\(.*?\))\. Output size is too "
-        r"small",
-        "pooling an input of {input} gives {output}, which is empty",
-        "the window, with its padding, must fit at least once",
-        "use larger inputs, or ceil_mode=True, or fewer pooling steps",
-    ),
-    message_row(
-        r"Padding size should be less than the corresponding input dimension, but got: padding (?P<pads>\(.*?\)) at "
-        r"dimension (?P<axis>\d+) of input (?P<input>\[.*?\])",
-        "the padding {pads} is not smaller than axis {axis} of {input}",
-        "reflection needs at least as many other elements as it adds",
-        "pad less, use mode='replicate', or use larger inputs",
-    ),
-    message_row(
-        r"Given normalized_shape=(?P<wanted>\[.*?\]), expected input with shape (?P<shape>\[.*?\]), but got input of "
-        r"size ?(?P<got>\[.*?\])",
-        "the input {got} does not end in {wanted}",
-        "layer_norm normalizes the last axes, which must have exactly the sizes of its weight",
-        "make the last axes {wanted}, or create the layer with the input's sizes",
-    ),
-    message_row(
-        r"split_with_sizes expects split_sizes to sum exactly to (?P<size>\S+) \(input tensor's size at dimension "
-        r"(?P<axis>-?\d+)\), but got split_sizes=(?P<sizes>\[.*?\])",
-        "the sizes {sizes} must sum to {size}, the size of axis {axis}",
-        "split with a list covers the axis exactly",
-        "compute one of the sizes from x.shape[{axis}]",
-    ),
-    message_row(
-        r"index (?P<index>-?\w+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\w+)",
-        "index {index} is not below {size}, the size of axis {axis}",
-        "indices go from -size to size - 1; for an embedding, ids must be below num_embeddings",
-        "use a size above the index, or clamp the indices",
-    ),
-    message_row(
-        r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<at>\d+) does not match the shape of the indexed tensor "
-        r"(?P<shape>\[.*?\])",
-        "the mask {mask} must have the first sizes of the tensor {shape}; they differ at axis {at}",
-        "a boolean mask is not broadcast",
-        "expand the mask to the tensor's first axes",
-    ),
-    message_row(
-        r"Dimension out of range \(expected to be in range of (?P<range>\[.*?\]), but got (?P<axis>-?\d+)\)",
-        "axis {axis} does not exist; axes are in {range}",
-        "the tensor has fewer axes than the code expects, often because a batch axis is missing",
-        "add the axis with unsqueeze, or count from the end",
-    ),
-    message_row(
-        r"Expected more than 1 value per channel when training, got input size (?P<size>[^\n]+)",
-        "batch normalization of {size} has one value per channel",
-        "the variance of one value is undefined",
-        "train with batches of 2 or more (drop_last=True), or call eval()",
-    ),
-    message_row(
-        r"Expected input batch_size \((?P<a>\S+)\) to match target batch_size \((?P<b>\S+)\)",
-        "the predictions have {a} rows, the targets {b}; they must be equal",
-        "a classification loss compares row by row; sequences must be flattened alike",
-        "view predictions as (-1, classes) and targets as (-1)",
-    ),
-    message_row(
-        r"start \((?P<start>\S+)\) \+ length \((?P<length>\S+)\) exceeds dimension size \((?P<size>\S+)\)",
-        "{start} + {length} must be at most {size}",
-        "narrow takes a part within the axis",
-        "shorten it, such as min(length, x.shape[axis] - start)",
-    ),
-    message_row(
-        r"Expected (?P<which>hidden(?:\[\d\])?) size (?P<wanted>\(.*?\)), got (?P<got>\[.*?\])",
-        "the state {which} must have the shape {wanted}, but has {got}",
-        "a state has (layers * directions, batch, hidden) sizes, with the batch of the input",
-        "create the state from the input's batch, and mind batch_first, which does not change the state's axes",
-    ),
-    message_row(
-        r"Expected number of channels in input to be divisible by num_groups, but got input of shape "
-        r"(?P<shape>\[.*?\]) and num_groups=(?P<groups>\d+)",
-        "the channels of {shape} must be a multiple of {groups}",
-        "group_norm divides the channels into equal groups",
-        "choose a number of groups that divides the channels",
-    ),
-    message_row(
-        r"unflatten: Provided sizes (?P<sizes>\[.*?\]) don't multiply up to the size of dim (?P<axis>\S+) "
-        r"\((?P<size>\S+)\)",
-        "the product of {sizes} must be {size}, the size of axis {axis}",
-        "unflatten replaces one axis by several with the same number of elements",
-        "write -1 for one of the sizes, and pad the axis to a multiple of the others",
-    ),
-    message_row(
-        r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\S+) for operand (?P<n>\d+) which does not broadcast "
-        r"with previously seen size (?P<a>\S+)",
-        "subscript {letter} is {a} and, in operand {n}, {b}; they must be equal, or one must be 1",
-        "one letter is one size",
-        "use another letter, or transpose the operand",
-    ),
-    message_row(
-        r"shape mismatch: indexing tensors could not be broadcast together with shapes (?P<shapes>[^\n]+)",
-        "the index tensors have the shapes {shapes}, which do not broadcast",
-        "several index tensors are broadcast with each other",
-        "for all combinations, index with a[:, None] and b[None]",
-    ),
-    message_row(
-        r"output with shape (?P<a>\[.*?\]) doesn't match the broadcast shape (?P<b>\[.*?\])",
-        "an in-place operation would change the shape {a} to {b}",
-        "an in-place operation keeps its first operand's shape",
-        "use the operation that is not in place, or reduce the other operand",
-    ),
-    message_row(
-        r"Halving dimension must be even, but dimension (?P<axis>-?\d+) is size (?P<size>\S+)",
-        "axis {axis} is {size}, which must be even",
-        "glu splits the axis into two equal parts",
-        "double the channels of the layer before it",
-    ),
-    message_row(
-        r"pixel_(?P<way>un)?shuffle expects (?P<what>[^\n]+?), but (?:got |input)(?P<got>[^\n]+)",
-        "pixel_shuffle and pixel_unshuffle need {what}; the input has {got}",
-        "channels or pixels are regrouped in blocks of the factor",
-        "pad the input to a multiple of the factor",
-    ),
-)
+TEMPLATE_ROWS = tuple(_templates())
+"""Messages whose answers are templates, among them the errors of operators."""
 
 
 # Lines of ``TORCH_LOGS``, and the reports of ``torch.export.draft_export``.

@@ -14,7 +14,7 @@ from symbcast.core.algebra.terms import Operation, Symbol, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CRASHES, DATA_ROWS, MARKED
-from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in
+from symbcast.torch.errors.messages import LOG_ROWS, TEMPLATE_ROWS, Message, messages_in
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
 from symbcast.torch.guards.guard_texts import SOURCE, SizeNames, errors_in, without_log_prefixes
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
@@ -242,7 +242,7 @@ def _narrow(ranges: dict[str, tuple[int, int | None]], name: str, spec: Any) -> 
     return spec
 
 
-_ROWS = (*CONSTRAINT_ROWS, *CALL_ROWS, *DATA_ROWS, *LOG_ROWS, *KERNEL_ROWS)
+_ROWS = (*CONSTRAINT_ROWS, *CALL_ROWS, *DATA_ROWS, *LOG_ROWS, *TEMPLATE_ROWS)
 _SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?)+)")
 _IS_EXPORT = re.compile(
     r"Constraints violated|Specializations unexpectedly|dim hint|this guard was added|_export/|satisfy the generated "
