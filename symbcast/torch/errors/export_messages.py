@@ -193,6 +193,13 @@ _CAUSED = re.compile(
 )
 _BROADCAST = re.compile(r"(?:Eq|Ne)\((?:.*, )?[01](?:, .*)?\)")
 _TRIVIAL = ("True", "False")
+# Where torch.export asks a tensor for its truth, the number is that of the tensor and has no name in the code.
+_OF_A_TENSOR = re.compile(r"Caused by: \(_export/non_strict_utils\.py:\d+ in __torch_function__\)")
+_TENSOR_BRANCH = (
+    "an if or while in the code depends on a tensor's data",
+    "torch must take one branch while it traces",
+    "use torch.cond, torch.where or torch.while_loop",
+)
 _NEGATED: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<",
 }  # fmt: skip
@@ -247,6 +254,8 @@ def _undecided(match: re.Match[str], names: SizeNames) -> Message:
     line = _line_of(text)
     if "extract specialized integer" in match[0]:
         return _integer(match, unbacked, "data decide it", line)
+    if _OF_A_TENSOR.search(text):
+        return Message(" ".join(match[0].split()), *_TENSOR_BRANCH, line=line)
     checks = _CHECKS.search(text)
     lines = [c.partition(". ")[2].strip() for c in checks["checks"].strip().splitlines()] if checks else []
     if any(line in (f"torch._check({value})" for value in _TRIVIAL) for line in lines):

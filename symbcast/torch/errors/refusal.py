@@ -43,6 +43,7 @@ _LEAST = (
 )
 _EQUAL = "the code adds, multiplies or concatenates along these axes, and neither is 1 in the example"
 _RELATED = "the code combines a size with one computed from the other: concatenated, sliced, flattened or strided"
+_UNMARKED = "leave that axis unmarked (or Dim.STATIC), or change the line that needs the number"
 _NUMBER = "the code needs that number: a weight, a written size in a view, or a comparison"
 _OTHER = "the example takes the branch for other sizes: an operator or an if compares the size with that number"
 _OPEN = "torch could not show it for all sizes in the range"
@@ -352,16 +353,18 @@ class Refusal:
         return "\n\n".join(filter(None, parts)) or _NOTHING
 
     def _lines(self) -> Iterator[str]:
+        suggestion = self.suggest()
         answered = [m.guard for m in self.messages if m.advice and m.guard is not None]
         for clause in self.guards.clauses:
             if not clause.guards or not all(g in answered for g in clause.guards):
                 yield f"torch requires {clause.text}"
-                yield from _indented(why=cause_of(clause, self.guards.all), at=", ".join(recorded_lines(clause)))
+                why = cause_of(clause, self.guards.all)
+                do = _UNMARKED if why is _NUMBER and suggestion is None else ""
+                yield from _indented(why=why, at=", ".join(recorded_lines(clause)), do=do)
         for message in self.messages:
             if message.guard is None or message.guard.formula is None or message.advice:
                 yield message.meaning
                 yield from _indented(why=message.why, at=message.line, do=message.advice)
-        suggestion = self.suggest()
         if suggestion is not None:
             yield "export again with, and all other axes as before,"
             yield from (f"  {line}" for line in suggestion.lines)
