@@ -421,4 +421,6 @@ def read_error(error: BaseException | str, min_size: int = 1) -> Refusal:
         raise ShapeTypeError(
             error, "an error of torch", "give the exception that torch.export.export raised, or its text"
         )
-    return Refusal(str(error), min_size)
+    # Of DynamicOutputShapeException, the text is the operator alone.
+    name = type(error).__name__
+    return Refusal(f"{name}: {error}" if name.endswith("OutputShapeException") else str(error), min_size)
