@@ -16,7 +16,7 @@ and calls anything.
 Exit status of lsp: 0 the editor ended it, 2 wrong usage."""
 
 
-@command(epilogue=EPILOGUE, words={"editor": "lsp", "language-server": "lsp", "server": "lsp"})
+@command(epilogue=EPILOGUE, group="Code", words={"editor": "lsp", "language-server": "lsp", "server": "lsp"})
 def lsp(*, trust: list[str] | None = None, stdio: bool = False) -> int:
     """Check files in an editor, over the Language Server Protocol on standard input and output.
 
