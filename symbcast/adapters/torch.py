@@ -2,9 +2,12 @@
 
 In: a `SymInt` belongs to its `ShapeEnv`: ``s0`` of one and ``s0`` of another are different sizes. Reading adds no guard
 and specialises nothing; the replacements of the `ShapeEnv` are substituted. A `Dim` is a size with its name, ``2*dim +
-1`` is arithmetic on it. Not supported: sizes that may be negative (an unbacked ``u0`` before ``torch._check(u0 >= 0)``)
-and ragged sizes of nested tensors. `assumptions` returns the ranges, replacements, guards and runtime asserts of the
-`ShapeEnv` that are about sizes: 0 and 1 are excluded exactly where the `ShapeEnv` excludes them.
+1`` is arithmetic on it. The ragged size of a nested tensor (``j1``) is a size for each tensor of offsets: equal offsets
+that are two tensors are two sizes, as in torch. Not supported: sizes that may be negative (an unbacked ``u0`` before
+``torch._check(u0 >= 0)``). `assumptions` returns the ranges, replacements, guards and runtime asserts of the `ShapeEnv`
+that are about sizes: 0 and 1 are excluded exactly where the `ShapeEnv` excludes them. It also says that a ragged size
+is at least 2 and no other size of the same call, so that it broadcasts with itself and 1 only; a number that is the
+length of the longest row is left open, as torch pads to it.
 
 Out: a `Dim` with its range for a symbol, and ``a*dim + b`` (``a >= 1``) on it. Nothing else is supported: no
 ``broadcast``, ``//``, ``%``, ``min``, ``max``, products, two symbols in one dimension, unknowns, assumptions with gaps
@@ -21,8 +24,19 @@ import sympy
 from symbcast.adapters import conversion
 from symbcast.adapters.conversion import ResolvedShapes, Scopes
 from symbcast.adapters.torch_operations import OPERATIONS
-from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, operate
-from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
+from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, multiply, operate
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    Comparison,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    negate,
+)
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.sympy_conversion import MAX_POWER, formula_to_sympy, read_symbol
 from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
@@ -176,9 +190,9 @@ def assumptions(*values: object) -> list[sympy.Basic]:
     Facts that are not comparisons of sizes are left out: the answer then covers more sizes, and is still right.
     """
     program = conversion.load("torch.export", "torch").ExportedProgram
-    shapes = [_inputs(v).values() if isinstance(v, program) else (v,) for v in values]
+    shapes = [list(_inputs(v).values()) if isinstance(v, program) else [v] for v in values]
     dims = [d for tensors in shapes for tensor in tensors for d in _dims(tensor)]
-    facts: dict[sympy.Basic, None] = {}
+    facts: dict[sympy.Basic, None] = dict.fromkeys(_facts_on_ragged(shapes))
     for dim in dims:
         if _is_export_dim(dim):
             root = getattr(dim, "root", dim)
@@ -248,8 +262,44 @@ def _read_symint(value: Any) -> Dim:
         return check_size(int(size))
     env = getattr(node, "shape_env", None)
     if env is None:
-        raise DimensionError(value, "the ragged size of a nested tensor is not one size")
+        return multiply(_ragged_size(node.nested_int()), node.nested_int_coeff())
     return read_term(node.expr, _leaf(env)).dim()
+
+
+# The ragged size of each tensor of offsets, by the number that torch gives these.
+_ragged: dict[int, Symbol] = {}
+
+
+def _ragged_size(number: int) -> Symbol:
+    if number not in _ragged:
+        _ragged[number] = read_symbol(conversion.ScopedSymbol(f"j{number}"))
+    return _ragged[number]
+
+
+def _facts_on_ragged(shapes: Iterable[Iterable[Any]]) -> Iterator[sympy.Basic]:
+    """Yield that the ragged sizes of some tensors are at least 2 and differ from all other sizes of these tensors."""
+    padded_to: dict[Dim, int | None] = {}
+    others: dict[Dim, None] = {}
+    for value in (tensor for tensors in shapes for tensor in tensors):
+        for dim in _dims(value):
+            size = _dim(dim, 0)
+            others[size] = None
+            if isinstance(dim, conversion.load("torch", "torch").SymInt) and dim.node.is_nested_int():
+                padded_to[size] = _padded_length(value)
+    for ragged, length in padded_to.items():
+        yield formula_to_sympy(at_most(2, ragged))
+        others.pop(ragged)
+        for size in others:
+            if size not in (0, 1, length):
+                yield formula_to_sympy(different(ragged, size))
+
+
+def _padded_length(value: Any) -> int | None:
+    """Return the size of a dense tensor that torch pads a nested one to: the longest row, or all rows if not known."""
+    length = getattr(value, "_maybe_max_seqlen", None)
+    if length is None and hasattr(value, "_ragged_idx"):
+        length = value.values().shape[value._ragged_idx - 1]
+    return length if type(length) is int else None  # a SymInt would guard where it is compared
 
 
 def _leaf(env: Any) -> Any:

@@ -241,3 +241,43 @@ def test_what_an_export_dim_cannot_express_says_so(text, how, says):
 def test_what_is_no_shape_is_refused(value, error):
     with pytest.raises(error):
         adapter.read(value)
+
+
+def nested(lengths, width=4, offsets=None):
+    if offsets is not None:
+        return torch.nested.nested_tensor_from_jagged(torch.ones(sum(lengths), width), offsets)
+    return torch.nested.nested_tensor([torch.ones(n, width) for n in lengths], layout=torch.jagged)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ragged_sizes_are_tied_to_their_offsets():
+    """Sums of nested tensors with each other and with dense ones: torch refuses exactly those that never broadcast."""
+    first, second = nested([2, 3]), nested([2, 3])
+    same, narrow = nested([2, 3], offsets=first.offsets()), nested([2, 3], 1, first.offsets())
+    shapes = [(4,), (1,), (), (2, 1, 4), (1, 1, 4), (2, 1, 1), (2, 3, 4), (2, 5, 4), (3, 1, 4), (2, 1, 3), (1, 4)]
+    refused = 0
+    for x in (first, second, same, narrow):
+        for y in (first, second, same, narrow, first.sum(1, keepdim=True), *map(torch.ones, shapes)):
+            result = sb.broadcast(x, y, assume=adapter.assumptions(x, y))
+            try:
+                output = (x + y).shape
+            except RuntimeError:
+                assert result.verdict is sb.Verdict.NEVER
+                refused += 1
+                continue
+            # A dense tensor as long as the padded nested one is open: ragged sizes are not all of that length.
+            if result.verdict is sb.Verdict.SOMETIMES:
+                assert not y.is_nested
+                assert y.shape[1] in (3, 5)
+                continue
+            assert result.verdict is sb.Verdict.ALWAYS
+            assert result.shape == adapter.read(output)
+    assert refused > 10
+
+
+def test_a_ragged_size_and_its_multiple():
+    x = nested([1, 1])
+    size = adapter.read(x)[1]
+    assert str(size).startswith("j")
+    assert adapter.read((x.shape[1] * 2,))[0] == 2 * size
+    assert sb.broadcast(x, "N, M, 4", assume=adapter.assumptions(x)).implies(f"M == 1 or M == {size}")
