@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from types import TracebackType
 
 _CARET_CONTEXT = 60
+_PACKAGE = __file__.removesuffix("errors.py")
+
+
+def render_traceback(error: BaseException) -> list[str]:
+    """Return what IPython shows of an error: its traceback up to the caller's line, without symbcast's frames."""
+    trace = _of_callers(error.__traceback__) or error.__traceback__
+    shell = sys.modules["IPython"].get_ipython()
+    return list(shell.InteractiveTB.structured_traceback(type(error), error, trace))
+
+
+def _of_callers(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of this package."""
+    frames: list[TracebackType] = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            frames.append(trace)
+        trace = trace.tb_next
+    for frame in reversed(frames):
+        trace = TracebackType(trace, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return trace
 
 
 class SymbcastError(Exception):
     """The base class of every error raised by symbcast."""
+
+    _render_traceback_ = render_traceback
 
 
 class ShapeSyntaxError(SymbcastError, ValueError):

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 from symbcast.core.characters import closest, parts_of_list, prose_list, shorten_end
-from symbcast.errors import CallError, SymbcastError
+from symbcast.errors import CallError, SymbcastError, render_traceback
 
 if TYPE_CHECKING:
     from inspect import Parameter, Signature
@@ -410,6 +410,8 @@ class MissingAttributeError(AttributeError):
     ``meanings`` are those of guessed names, ``known`` returns the existing names, and ``sizes`` those of the
     sizes, which replace ``{sizes}`` in a meaning.
     """
+
+    _render_traceback_ = render_traceback
 
     def __init__(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from documents import NOTEBOOKS, name_of
@@ -24,6 +26,36 @@ def test_each_plot_is_shown_beneath_its_cell():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     assert [pictures_in(cell) for cell in notebook.cells] == [1, 1, 1]
+
+
+CELLS = """
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+shell = InteractiveShell.instance(colors="NoColor")
+
+def shown(cell):
+    with capture_output() as captured:
+        shell.run_cell(cell)
+    return captured.stdout
+
+shell.run_cell('import symbcast as sb\\ndef mine(a):\\n    return sb.broadcast(a, "M, 3")')
+for call, message in {
+    "mine('N, (3')": "expected ')'", "mine(3.5)": "is not a shape", "sb.broadcst('N')": "did you mean 'broadcast'",
+    "sb.broadcast('N', 'M', ruel=1)": "did you mean rule=", "sb.broadcast('N', M=3, rule='numpi')": "no rule 'numpi'",
+}.items():
+    text = shown(call)
+    assert message in text and call in text and text.count("-> ") == 1 + call.startswith("mine"), text
+assert text.count("Traceback") == 1
+assert text.count("raise") == 0, text
+assert "raise ValueError" in shown("def own():\\n    raise ValueError\\nown()")
+"""
+
+
+def test_a_traceback_ends_at_the_line_of_the_caller():
+    """A kernel shows the frames of symbcast for no error that the caller can mend."""
+    run = subprocess.run([sys.executable, "-c", CELLS], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
