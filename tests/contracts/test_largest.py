@@ -42,3 +42,26 @@ def test_a_list_that_has_as_many_sizes_as_it_may_is_the_largest():
     tied = sb.Condition("H*W % 64 == 0 and N >= 1 and K >= 1 and L >= 1").contract(form="list")
     assert (len(tied.boxes), tied.is_largest) == (128, True)
     assert all(tied.question and sb.Condition("H*W % 64 == 0").guard()(H=b["H"][0], W=b["W"][0]) for b in tied.boxes)
+
+
+@pytest.mark.parametrize(
+    ("condition", "form", "ranges", "line"),
+    [
+        ("H % 120 == 64", "box", {"H": "64..1024"}, "covers       1 of 961 sizes of H"),
+        ("H % 120 == 64", "steps", {"H": "64..1024"}, "covers       9 of 961 sizes of H"),
+        ("H % 120 == 64 and N >= 1", "list", {"H": "64..1024", "N": 4}, "covers       9 of 961 sizes of H"),
+        (
+            "H >= 2 and W >= 3",
+            "box",
+            {"H": "1..9", "W": "1..9"},
+            "covers       8 of 9 sizes of H and 7 of 9 sizes of W",
+        ),
+        ("H >= 2", "box", {"H": "2..9"}, "covers       all wanted sizes"),
+        ("H + W <= 4", "profiles", {"H": "1..3", "W": "1..3"}, "covers       6 of 9 combinations of the wanted sizes"),
+    ],
+)
+def test_a_contract_says_what_it_covers(condition, form, ranges, line):
+    contract = sb.Condition(condition).contract(ranges, form=form)
+    assert line in contract.explain().splitlines()
+    for name, (has, of) in contract.coverage.items():
+        assert (has, of) == (len({n for box in contract.boxes for n in box[name]}), len(contract.wanted[name]))

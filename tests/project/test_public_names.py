@@ -77,8 +77,8 @@ CONDITION = """
 """
 
 CONTRACT = """
-    boxes buckets check derived explain form from_dict from_json in_form is_largest json_schema left_out most omissions
-    open proof question reason requested require size to to_dict typical verdict wanted
+    boxes buckets check coverage derived explain form from_dict from_json in_form is_largest json_schema left_out most
+    omissions open proof question reason requested require size to to_dict typical verdict wanted
 """
 
 KINDS = {

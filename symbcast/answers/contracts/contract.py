@@ -31,7 +31,7 @@ from symbcast.answers.exchange import JsonObject, check_schema, read_symbol_data
 from symbcast.core.advice import Guessable
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Symbol, symbols_of, term
-from symbcast.core.characters import closest, number_hint
+from symbcast.core.characters import closest, number_hint, prose_list
 from symbcast.core.effort import one_call
 from symbcast.core.programs.certificates import Certificate
 from symbcast.core.programs.scope import NameTable
@@ -352,6 +352,16 @@ class Contract(Guessable, HasVerdict):
         """How many combinations of sizes the boxes have."""
         return sum(prod(len(r) for name, r in box.items() if name not in self.derived) for box in self.boxes)
 
+    @property
+    def coverage(self) -> dict[str, tuple[int, int]]:
+        """For each size, how many of the wanted sizes are in some box, and how many were wanted.
+
+        >>> from symbcast import Condition
+        >>> Condition("H % 120 == 64").contract(H="64..1024").coverage
+        {'H': (1, 961)}
+        """
+        return {name: (count_of({box[name] for box in self.boxes}), len(r)) for name, r in self.wanted.items()}
+
     @cached_property
     def left_out(self) -> tuple[ContractFailure, ...]:
         """Why wanted sizes are left out: a failure for each clause, then sizes that work but do not fit the form."""
@@ -476,9 +486,18 @@ class Contract(Guessable, HasVerdict):
             lines.append(f"open         {self.reason}")
         return "\n".join([*lines, *self.omissions()])
 
+    def _covers(self) -> str:
+        """Return how many of the wanted sizes the boxes have, by name; in numbers only where some are missing."""
+        total = prod(len(sizes) for name, sizes in self.wanted.items() if name not in self.derived)
+        if self.size == total:
+            return "all wanted sizes"
+        partial = [f"{has:,} of {of:,} sizes of {n}" for n, (has, of) in self.coverage.items() if has < of]
+        return prose_list(partial, limit=8) or f"{self.size:,} of {total:,} combinations of the wanted sizes"
+
     def omissions(self) -> list[str]:
-        """Return the lines of `explain` about what the boxes leave out, what is not checked, and ranges not given."""
-        lines = [f"left out     {failure}" for failure in self.left_out if failure != self._undecided]
+        """Return the lines of `explain` about what the boxes cover and leave out, what is not checked, and defaults."""
+        lines = [f"covers       {self._covers()}"] if self.boxes and self.wanted else []
+        lines += [f"left out     {failure}" for failure in self.left_out if failure != self._undecided]
         lines += [f"data         {note}" for note in self.question.notes[:_NOTES]]
         missed = [f"{n}={size}" for n, sizes in self.typical.items() for size in sizes if not self._has(n, size)]
         if missed and self.boxes:
@@ -569,6 +588,23 @@ _HEADS = {
     Verdict.NEVER: "valid        none of the wanted sizes work",
     Verdict.UNKNOWN: "valid        unknown",
 }
+
+
+def count_of(ranges: Collection[range]) -> int:
+    """Return how many numbers are in at least one of some ranges.
+
+    >>> count_of({range(1, 9), range(5, 20, 5), range(40, 41)})
+    11
+    """
+    if len(ranges) < 2:
+        return sum(map(len, ranges))
+    if any(r.step > 1 for r in ranges):
+        return len(set[int]().union(*ranges))
+    count = end = 0
+    for r in sorted(ranges, key=lambda r: r.start):
+        count += max(0, r.stop - max(r.start, end))
+        end = max(end, r.stop)
+    return count
 
 
 def _counted(size: int) -> str:
