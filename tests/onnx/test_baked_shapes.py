@@ -67,3 +67,52 @@ def test_paddings_do_not_fix_the_size_of_what_they_pad(inputs, constants, named)
       <int64[2] pads = {{0, 0}}{constants}> {{ p = Pad(x, pads)  y = Add(p, m) }}"""
     report = sb.onnx.check(onnx.parser.parse_model(text))
     assert report.findings[0].fix == f"keep H (x axis 0) at most 2{named}"
+
+
+ONES = ", ".join("1" * 20)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "constants", "nodes", "suggested"),
+    [
+        # A weight is as wide as it is: the other side must fit.
+        ("float[N,4] x, float[K,3] w", "", "y = MatMul(x, w)", "give K (w axis 0) the size 4"),
+        (
+            "float[N,5] u, float[K,3] w",
+            f"float[5,4] p = {{{ONES}}}",
+            "x = MatMul(u, p)  r = Relu(x)  y = MatMul(r, w)",
+            "give K (w axis 0) the size 4, as initializer p of shape (5, 4) has",
+        ),
+        (
+            "float[N,K] x",
+            f"float[5,4] w = {{{ONES}}}",
+            "y = Gemm(x, w)",
+            "give K (x axis 1) the size 5, as initializer w of shape (5, 4) has",
+        ),
+        # A table or a mask that is joined with a size can be exported with another one.
+        (
+            "float[N,T] x",
+            "float[1,6] p = {1, 1, 1, 1, 1, 1}",
+            "y = Concat<axis=0>(x, p)",
+            "initializer p of shape (1, 6) fixes T (x axis 1) at 6: export it with a dynamic axis",
+        ),
+        (
+            "float[N,T] x",
+            "bool[1,6] m = {1, 1, 1, 0, 0, 0}, float zero = {0}",
+            "y = Where(m, x, zero)",
+            "give T (x axis 1) the size 1 or 6, or export initializer m of shape (1, 6) with a dynamic axis",
+        ),
+        (
+            "float[N,T] x",
+            "bool[6] m = {1, 1, 1, 0, 0, 0}, float zero = {0}, int64[1] front = {0}",
+            "n = Not(m)  k = Unsqueeze(n, front)  y = Where(k, x, zero)",
+            "give T (x axis 1) the size 1 or 6, or export initializer m of shape (6,) with a dynamic axis",
+        ),
+        ("float[N,T] x, float[N,6] z", "", "y = Add(x, z)", "give T (x axis 1) the size 1 or 6"),
+    ],
+)
+def test_a_fix_names_the_side_that_is_baked_in(inputs, constants, nodes, suggested):
+    held = f" <{constants}>" if constants else ""
+    text = f'<ir_version: 8, opset_import: ["" : 18]> g ({inputs}) => (float[A, B] y){held} {{ {nodes} }}'
+    report = sb.onnx.check(onnx.parser.parse_model(text))
+    assert [finding.fix for finding in report.findings] == [suggested]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -39,16 +40,26 @@ _LOOKED_AT = 60
 
 
 class ModelConstant(NamedTuple):
-    """A constant in the model: an initializer, or the output of a Constant node."""
+    """A constant in the model: an initializer, or the output of a Constant node.
+
+    ``is_weight`` says that it was found as an operand of a product: its sizes are the widths of a layer.
+    """
 
     name: str
     dims: tuple[int, ...]
     is_initializer: bool = True
+    is_weight: bool = False
 
     def __str__(self) -> str:
         kind = "initializer" if self.is_initializer else "constant"
         return f"{kind} {self.name} of shape {self.dims}"
 
+
+# Operators that sum over an axis of a weight: matrix products, convolutions, recurrent layers, in all formats.
+_PRODUCT = re.compile(
+    r"matmul|gemm|conv(?!ert)|\bmm\b|bmm|addmm|(?<!ize)linear\b|\bdot|einsum|lstm|gru|rnn|attention|connected",
+    re.IGNORECASE,
+)
 
 # Operators whose output has all elements of their first input, and no others.
 _REARRANGING = frozenset(("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
@@ -76,20 +87,20 @@ class SizeSources:
 
     def before(self, node: Node, size: int) -> ModelConstant | None:
         """Return the nearest constant before a node that has an axis of the given size."""
-        pending: deque[str] = deque(self._data_of(node))
-        seen: set[str] = set(pending)
+        pending = deque((name, node) for name in self._data_of(node))
+        seen = {name for name, _ in pending}
         for _ in range(_LOOKED_AT):
             if not pending:
                 return None
-            name = pending.popleft()
+            name, user = pending.popleft()
             constant = self._constants.get(name)
             if constant is not None and size in constant.dims:
-                return constant
+                return constant._replace(is_weight=_PRODUCT.search(user.op_type) is not None)
             maker = self._makers.get(name)
             if maker is not None:
                 following = [n for n in self._data_of(maker) if n not in seen]
                 seen.update(following)
-                pending.extend(following)
+                pending.extend((n, maker) for n in following)
         return None
 
     def _data_of(self, node: Node) -> Iterator[str]:
@@ -345,9 +356,7 @@ class FixSuggestions:
             bound = next(n for n, size in self._rebinding.bound.items() if size == members.only)
             return f"give {name} the size {members.only}, to which {bound} is bound"
         if members.only is not None:
-            constant = self._before(blamed, members.only)
-            fixed = f"{constant} fixes {name} at {members.only}: export it with a dynamic axis"
-            return fixed if constant else f"give {name} the size {members.only}"
+            return self._of_one_value(name, members.only, self._before(blamed, members.only))
         if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
             constant = self._before(blamed, members.greatest)
             return f"keep {name} at most {members.greatest}{f': {constant} has no more' if constant else ''}"
@@ -355,11 +364,22 @@ class FixSuggestions:
         if factor:
             return f"pad {name} to a multiple of {factor}"
         if members.greatest is not None and len(members.first(_FEW + 1)) <= _FEW:
-            return f"give {name} {self._size_in(members)}"
+            constant = self._before(blamed, members.greatest)
+            is_stretched = members.first(3) == [1, members.greatest] and constant is not None and not constant.is_weight
+            other = f", or export {constant} with a dynamic axis" if is_stretched else ""
+            return f"give {name} {self._size_in(members)}{other}"
         low = members.least()
         if members.same(domain & SizeSet.interval(low or 0, None)):
             return f"use sizes of at least {low} for {name}"
         return ""
+
+    def _of_one_value(self, name: str, size: int, constant: ModelConstant | None) -> str:
+        """Return what to do about a size that has one value: a weight is as wide as it is, a table can be exported."""
+        if constant is None:
+            return f"give {name} the size {size}"
+        if constant.is_weight:
+            return f"give {name} the size {size}, as {constant} has"
+        return f"{constant} fixes {name} at {size}: export it with a dynamic axis"
 
     def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:
         return narrowed_set(self._domain(symbol), clause)
