@@ -238,6 +238,9 @@ class _ArgumentMaker:
         size = term_text(text, self._form)
         if size is None:
             raise NoArgumentError(f"the axis {text!r}: it is computed from a value that is not known")
+        # A name that no other axis has is a size of the arguments too: a result must not choose it.
+        for name in re.findall(r"[^\W\d]\w*", re.sub(r"\{[^{}]*\}", "", text)):
+            self._form.sizes.setdefault(name, (specs.name_for(name),))
         return size
 
 

@@ -135,6 +135,8 @@ def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchRep
     tensors = [v for v in arguments.symbolic if isinstance(v, ArrayArgument)]
     if len(tensors) < len(arguments.symbolic):
         raise ModelError(_name(function), "torch exports integer arguments as constants")
+    if any(not isinstance(d, (int, Symbol)) for shape in scope.shapes for d in shape.dims):
+        raise ModelError(_name(function), "torch exports axes that are expressions as constants")
 
     class Wrapper(torch.nn.Module):
         def __init__(self) -> None:

@@ -93,6 +93,14 @@ def odd(x: Float[np.ndarray, "2*n+1"]) -> Float[np.ndarray, "n"]:
     return x[1::2]
 
 
+def every_second(x: Float[np.ndarray, "2*n d"]) -> Float[np.ndarray, "n d"]:
+    return x[::2]
+
+
+def every_third(x: Float[np.ndarray, "2*n d"]) -> Float[np.ndarray, "n d"]:  # SYM101
+    return x[::3]
+
+
 def halves(x: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n//2"]:  # SYM101
     return x[::2]
 
