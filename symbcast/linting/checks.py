@@ -230,8 +230,9 @@ class _AnnotationCheck:
             if not isinstance(real, RaisedError):
                 return None
             error = error or real.error
-        # These errors are about the machine or an argument, not about sizes.
-        if error is None or isinstance(error, (MemoryError, RecursionError, specs.NotMadeError)):
+        # These errors are about the machine, an argument or JAX's tracers, not about sizes.
+        is_of_tracers = type(error).__module__ in ("jax.errors", "jax._src.errors")
+        if error is None or is_of_tracers or isinstance(error, (MemoryError, RecursionError, specs.NotMadeError)):
             return None
         return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
@@ -251,8 +252,9 @@ class _AnnotationCheck:
             self.findings.is_proved = False
             if any(self._settles(blamed, formula) for blamed in self.blamed):
                 continue
-            text = Namer.of(self.traced.names).formula(formula)
-            if formula != FALSE and self._is_left_out(any_of([negate(when), formula]), text):
+            kept = negate(when) if formula == FALSE else formula
+            needed = any_of([negate(when), formula])
+            if needed != FALSE and self._is_left_out(needed, Namer.of(self.traced.names).formula(kept)):
                 continue
             if decided.verdict is Verdict.UNKNOWN:
                 self.findings.reason = self.findings.reason or decided.reason
@@ -260,8 +262,8 @@ class _AnnotationCheck:
             # Numbers with which an object was made are no promise: only `FALSE`, or two names, are about its code.
             is_own = has_numbers and formula != FALSE and _equal_names(formula, self.traced.names) is None
             both = Decision(self.traced.assumptions, [all_of([when, formula])])
-            kept = FALSE if both.verdict is Verdict.NEVER else formula  # where the call fails nothing is promised
-            draft = None if sizes is None or is_own else self._broken(kept, sizes, returns, value)
+            promised = FALSE if both.verdict is Verdict.NEVER else formula  # where the call fails nothing is promised
+            draft = None if sizes is None or is_own else self._broken(promised, sizes, returns, value)
             if draft is not None:
                 self.findings.drafts.append(draft)
             elif not self.findings.reason:

@@ -271,3 +271,29 @@ def test_keys_products_and_classes_of_users_are_no_findings(tmp_path):
     (tmp_path / "keys.py").write_text(KEYS)
     report = sb.lint(tmp_path / "keys.py", cache=False)
     assert [c.status for c in report.functions] == ["proved", "proved", "partly"] and not report.findings
+
+
+BRANCH = """
+from jaxtyping import Array, Float
+
+def by_data(x: Float[Array, "n 3"], y: Float[Array, "n"]) -> Float[Array, "n"]:
+    return y if (x > 0).all() else -y
+"""
+
+
+def test_errors_of_tracers_confirm_nothing(tmp_path):
+    pytest.importorskip("jax")
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "branch.py").write_text(BRANCH)
+    assert sb.lint(tmp_path / "branch.py", cache=False).findings == ()
+
+
+def test_a_result_of_another_rank_at_one_small_size_is_no_finding(tmp_path):
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "cov.py").write_text(
+        "import numpy as np\nfrom jaxtyping import Float\n\n"
+        'def cov(x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "d d"]:\n    return np.cov(x, rowvar=False)\n'
+    )
+    report = sb.lint(tmp_path / "cov.py", cache=False)
+    assert report.findings == () and report.functions[0].status == "partly"
+    assert len(sb.lint(tmp_path / "cov.py", cache=False, strict_sizes=True).findings) == 1
