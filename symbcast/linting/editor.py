@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent import futures
@@ -76,10 +77,29 @@ class CheckedFile:
 
     def moved(self, lines: Sequence[str]) -> dict[int, int]:
         """Return where unchanged lines are in a text that was edited since, both from 1."""
-        if tuple(lines) == self.lines:
-            return {n: n for n in range(1, len(lines) + 1)}
-        blocks = SequenceMatcher(None, self.lines, lines, autojunk=False).get_matching_blocks()
-        return {a + n + 1: b + n + 1 for a, b, size in blocks for n in range(size)}
+        old, new = self.lines, tuple(lines)
+        first, last = _alike(old, new), _alike(old[::-1], new[::-1])
+        last = min(last, len(old) - first, len(new) - first)
+        old, new = old[first : len(old) - last], new[first : len(new) - last]
+        matcher = SequenceMatcher(None, old, new, autojunk=False)
+        blocks = matcher.get_matching_blocks() if len(old) * len(new) < _MOST_PAIRS else []
+        between = {first + a + n + 1: first + b + n + 1 for a, b, size in blocks for n in range(size)}
+        end = {len(self.lines) - n: len(lines) - n for n in reversed(range(last))}
+        return {**{n + 1: n + 1 for n in range(first)}, **between, **end}
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines are the same from the beginning."""
+    return next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+
+
+# Of longer edits nothing is known in between: to compare all lines with all others takes seconds at each request.
+_MOST_PAIRS = 1_000_000
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the lines of a text as the protocol and Python count them, unlike `str.splitlines`."""
+    return tuple(re.split(r"\r\n|\r|\n", text))
 
 
 def end_of(line: str, column: int) -> int:
@@ -123,8 +143,11 @@ class Session:
                 self._running[1].stop()
             return self._turns[path]
 
-    def check(self, path: str, turn: int) -> CheckedFile | None:
-        """Check a file; None if a later check of it has begun. Raises `SymbcastError` for a wrong configuration."""
+    def check(self, path: str, turn: int, folder: Path) -> CheckedFile | None:
+        """Check a file; None if it is gone, or a later check of it has begun. ``folder`` has the cache.
+
+        Raises `SymbcastError` for a wrong configuration.
+        """
         processes = running.CheckProcesses(self._warm.take)
         with self._lock:
             if self._turns[path] != turn:
@@ -132,8 +155,10 @@ class Session:
             self._running = path, processes
         try:
             if not Path(path).is_file():
+                self.files.pop(path, None)
                 return None
-            lines = tuple(Path(path).read_text("utf-8", "replace").splitlines())
+            os.chdir(folder)  # configuration and cache are those of the command in this folder
+            lines = _lines_of_file(path)
             config = sources.read_config(Path(path).parent).with_options(paths=(path,), jobs=1, shapes=True)
             report = running.run(config, processes=processes)
             if processes.modules:
@@ -163,6 +188,15 @@ _LEVELS = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticS
 _YES, _NO = "Run its code", "Not now"
 
 
+def _lines_of_file(path: str) -> tuple[str, ...]:
+    """Return the lines of a file; none if it is no source, in which nothing is found either."""
+    if Path(path).stat().st_size > sources.MOST_BYTES:
+        return ()
+    with suppress(SyntaxError, ValueError):
+        return lines_of(sources.decoded(Path(path).read_bytes()))
+    return ()
+
+
 class EditorServer(LanguageServer):
     """The server of one editor."""
 
@@ -176,13 +210,17 @@ class EditorServer(LanguageServer):
         self._checks.shutdown(wait=False, cancel_futures=True)
         self.session.end()
 
+    def folder_of(self, path: str) -> Path:
+        """Return the innermost folder of the workspace that a file is in; without one, where its packages are."""
+        folders = [Path(uris.to_fs_path(f.uri) or "/").resolve() for f in self.workspace.folders.values()]
+        above = [f for f in folders if f in Path(path).resolve().parents]
+        return max(above, key=lambda f: len(f.parts), default=Path(sources.root_of(path)))
+
     async def may_run(self, path: str) -> bool:
         """Return whether the code of a file may be run; ask the user once for each folder."""
         if self.session.is_trusted(path):
             return True
-        folders = [Path(uris.to_fs_path(f.uri) or "/").resolve() for f in self.workspace.folders.values()]
-        above = [f for f in folders if f in Path(path).resolve().parents]
-        folder = max(above, key=lambda f: len(f.parts), default=Path(sources.root_of(path)))
+        folder = self.folder_of(path)
         if folder in self.session.refused:
             return False
         self.session.refused.add(folder)  # until the user answers
@@ -197,17 +235,19 @@ class EditorServer(LanguageServer):
 
     async def check(self, uri: str, *, is_first: bool = True) -> None:
         """Check a file and publish what was found; then the other open files, of which most are unchanged."""
-        path = uris.to_fs_path(uri)
+        path = uris.to_fs_path(uri) if uri.startswith("file:") else None  # not a cell, an old version, an unsaved text
         if path is None or not path.endswith(".py") or not await self.may_run(path):
             return
         turn = self.session.turn(path)
         try:
             loop = asyncio.get_running_loop()
-            checked = await loop.run_in_executor(self._checks, self.session.check, path, turn)
+            checked = await loop.run_in_executor(self._checks, self.session.check, path, turn, self.folder_of(path))
         except SymbcastError as error:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"symbcast: {error}"))
             return
         if checked is None:
+            if not Path(path).exists():
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             return
         diagnostics = [self.diagnostic(f, checked.lines) for f in checked.findings]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
@@ -245,7 +285,7 @@ class EditorServer(LanguageServer):
         checked = self.session.files.get(uris.to_fs_path(uri) or "")
         if checked is None:
             return None
-        lines = self.workspace.get_text_document(uri).source.splitlines()
+        lines = lines_of(self.workspace.get_text_document(uri).source)
         return checked, lines, checked.moved(lines)
 
     def hints(self, params: types.InlayHintParams) -> Iterator[types.InlayHint]:
@@ -326,12 +366,6 @@ def _about_line(checked: CheckedFile, line: int) -> Iterator[str]:
 def serve(trusted: Sequence[str]) -> None:
     """Run the server on standard input and output until the editor ends it; the code of trusted folders may be run."""
     server = EditorServer(trusted)
-
-    @server.feature(types.INITIALIZED)
-    def _(params: Any) -> None:
-        root = server.workspace.root_path
-        if root is not None and Path(root).is_dir():
-            os.chdir(root)  # configuration and cache are those of the command in this folder
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def _(params: types.DidOpenTextDocumentParams) -> None:

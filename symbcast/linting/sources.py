@@ -81,13 +81,19 @@ class LintConfig:
 def read_config(folder: Path) -> LintConfig:
     """Return the configuration of the nearest pyproject.toml, in a folder or above it; its paths are relative to it.
 
-    Raises `ShapeTypeError` for options that do not exist or have another type.
+    Raises `ShapeTypeError` for options that do not exist or have another type, and for a file that is no TOML.
     """
     for place in (folder, *folder.parents):
         file = place / "pyproject.toml"
         if file.is_file():
-            with file.open("rb") as stream:
-                table = tomllib.load(stream).get("tool", {}).get("symbcast", {}).get("lint", {})
+            try:
+                table: Any = tomllib.loads(file.read_text("utf-8"))
+            except (ValueError, OSError) as error:
+                raise ShapeTypeError(str(file), "a configuration", f"it cannot be read: {error}") from None
+            for key in ("tool", "symbcast", "lint"):
+                table = table.get(key, {})
+                if not isinstance(table, dict):
+                    raise ShapeTypeError(table, f"the table {key} of {file}", "write a table")
             return _config(table, place)
     return LintConfig()
 
@@ -298,8 +304,13 @@ def read_source(path: str) -> SourceFile:
     data = file.read_bytes()
     with _PARSING:
         tree = ast.parse(data, filename=path)
-    text = data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
+    text = decoded(data)
     return SourceFile(path, tuple(_functions(tree.body, "")), _ignored(text))
+
+
+def decoded(data: bytes) -> str:
+    """Return source code as text, in the encoding that it declares. Raises `SyntaxError` or `ValueError`."""
+    return data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
 
 
 def _functions(body: list[ast.stmt], prefix: str) -> Iterator[SourceFunction]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from random import Random
 
 import pytest
 
@@ -29,10 +30,11 @@ EVERYWHERE = types.Range(types.Position(0, 0), types.Position(99, 0))
 
 
 class Editor:
-    """An editor with one folder; it answers questions with ``answer``."""
+    """An editor with a folder, and perhaps others; it answers questions with ``answer``."""
 
-    def __init__(self, folder, answer=None):
+    def __init__(self, folder, answer=None, others=()):
         self.client, self.folder, self.questions = pytest_lsp.make_test_lsp_client(), folder, []
+        self.folders = [types.WorkspaceFolder(f.as_uri(), f.name) for f in (folder, *others)]
 
         @self.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
         def _(params):
@@ -44,15 +46,13 @@ class Editor:
         await self.client.start_io(sys.executable, "-P", "-m", "symbcast", "lsp", *options)
         await self.client.initialize_session(
             types.InitializeParams(
-                pytest_lsp.client_capabilities("visual-studio-code"),
-                root_uri=uri,
-                workspace_folders=[types.WorkspaceFolder(uri, "folder")],
+                pytest_lsp.client_capabilities("visual-studio-code"), root_uri=uri, workspace_folders=self.folders
             )
         )
 
-    async def open(self, name):
-        uri = (self.folder / name).as_uri()
-        text = (self.folder / name).read_text("utf-8")
+    async def open(self, name, encoding="utf-8", uri=None):
+        uri = uri or (self.folder / name).as_uri()
+        text = (self.folder / name).read_text(encoding)
         item = types.TextDocumentItem(uri, "python", 1, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return types.TextDocumentIdentifier(uri)
@@ -62,6 +62,12 @@ class Editor:
             params = await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
             if params.uri == document.uri:
                 return list(params.diagnostics)
+
+    async def shown(self, document, count):
+        """The last diagnostics of a document, once there are so many; other files are checked again meanwhile."""
+        while document.uri not in self.client.diagnostics or len(self.client.diagnostics[document.uri]) != count:
+            await asyncio.sleep(0.05)
+        return self.client.diagnostics[document.uri]
 
     def change(self, document, text):
         change = types.TextDocumentContentChangeWholeDocument(text)
@@ -82,11 +88,11 @@ class Editor:
         return hover and hover.contents.value
 
 
-def session(folder, talk, *options, answer=None):
+def session(folder, talk, *options, answer=None, others=()):
     """Run a session of an editor in a folder, of at most a minute; return the editor."""
 
     async def main():
-        editor = Editor(folder, answer)
+        editor = Editor(folder, answer, others)
         await editor.start(*options)
         await asyncio.wait_for(talk(editor), 60)
         await editor.client.shutdown_session()
@@ -194,3 +200,73 @@ def test_a_wrong_configuration_is_shown(tmp_path):
 
     editor = session(tmp_path, talk, "--trust", str(tmp_path))
     assert "tool.symbcast.lint" in editor.client.messages[0].message
+
+
+def test_a_configuration_that_is_no_toml_is_shown(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool", "utf-8")
+    (tmp_path / "code.py").write_text(WRONG, "utf-8")
+
+    async def talk(editor):
+        await editor.open("code.py")
+        await editor.client.wait_for_notification(types.WINDOW_SHOW_MESSAGE)
+
+    editor = session(tmp_path, talk, "--trust", str(tmp_path))
+    assert "cannot be read" in editor.client.messages[0].message
+
+
+def test_files_of_any_encoding_and_size_and_documents_that_are_no_files(tmp_path):
+    latin = "# coding: latin-1\nNAME = 'é\x0c\u2028'\n".replace("\u2028", "\x1c") + WRONG
+    (tmp_path / "latin.py").write_bytes(latin.encode("latin-1"))
+    (tmp_path / "binary.py").write_bytes(b"NAME = '\xe9'\n" + WRONG.encode("latin-1"))
+    (tmp_path / "large.py").write_text("x = 1\n" * 1_000_000)
+    (tmp_path / "empty.py").write_text("")
+
+    async def talk(editor):
+        for uri in ("untitled:latin.py", f"git:{tmp_path}/latin.py?ref", f"vscode-notebook-cell:{tmp_path}/latin.py#1"):
+            assert await editor.hints(await editor.open("latin.py", "latin-1", uri)) == []
+        document = await editor.open("latin.py", "latin-1")
+        [wrong] = await editor.published(document)
+        assert wrong.range.start == types.Position(5, 42)
+        assert await editor.hints(document) == [(6, 5, ": (M, N)"), (6, 8, ": N"), (11, 8, ": (*b, M + N)")]
+        for name in ("binary.py", "large.py"):
+            [unread] = await editor.shown(await editor.open(name, "latin-1"), 1)
+            assert unread.code == "SYM202"
+        await editor.shown(await editor.open("empty.py"), 0)
+        (tmp_path / "latin.py").unlink()
+        editor.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+        await editor.shown(document, 0)
+        assert await editor.hover(document, 5) is None
+
+    session(tmp_path, talk, "--trust", str(tmp_path))
+
+
+def test_each_folder_of_a_workspace_has_its_own_configuration(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "code.py").write_text(WRONG, "utf-8")
+    (second / "pyproject.toml").write_text("[tool.symbcast.lint]\nignore = ['SYM101']\n")
+
+    async def talk(editor):
+        await editor.shown(await editor.open("code.py"), 1)
+        await editor.shown(await editor.open("../second/code.py", uri=(second / "code.py").as_uri()), 0)
+
+    session(first, talk, "--trust", str(tmp_path), others=[second])
+    assert (first / ".symbcast_cache").is_dir() and (second / ".symbcast_cache").is_dir()
+
+
+def test_lines_keep_their_places_while_a_file_is_edited():
+    from symbcast.linting.editor import CheckedFile, lines_of
+
+    assert lines_of("a\x0c\u2028b\r\nc\rd\n") == ("a\x0c\u2028b", "c", "d", "")
+    random = Random(0)
+    for _ in range(300):
+        old = [random.choice("abc") for _ in range(random.randrange(8))]
+        new = [random.choice("abc") for _ in range(random.randrange(8))]
+        moved = CheckedFile(tuple(old), ()).moved(new)
+        assert all(old[a - 1] == new[b - 1] for a, b in moved.items())
+        assert sorted(moved) == list(moved) and sorted(moved.values()) == list(moved.values())
+    lines = tuple(map(str, range(100_000)))
+    moved = CheckedFile(lines, ()).moved([*lines[:50_000], "new", *lines[50_000:]])
+    assert moved[50_000] == 50_000 and moved[50_001] == 50_002 and len(moved) == 100_000
+    assert len(CheckedFile(lines, ()).moved(["new", *lines[::2], "end"])) == 0  # it would take minutes
