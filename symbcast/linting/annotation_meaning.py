@@ -137,7 +137,9 @@ class _ArgumentMaker:
             case specs.ValueSpec(values, is_sample):
                 if is_sample:
                     self._form.samples.append(place)
-                return values[self._option(place, len(values))]
+                value = values[self._option(place, len(values))]
+                # A string argument such as mode="same" must not be read as a shape.
+                return BuiltArgument(lambda _: value, ()) if isinstance(value, str) else value
             case specs.UnionSpec(parts):
                 known = [p for p in parts if not isinstance(p, specs.UnknownSpec)]
                 if not known:

@@ -361,7 +361,15 @@ _SAMPLES: dict[Any, ValueSpec] = {
     bool: ValueSpec((False, True)),
     float: ValueSpec((0.5,), is_sample=True),
     complex: ValueSpec((0.5j,), is_sample=True),
+    str: ValueSpec(("name",), is_sample=True),
 }
+KEY = ArraySpec((), "jax", "key")
+
+
+def named_key(name: str, spec: Spec) -> Spec:
+    """Return a random key for a parameter that is called so and may be any array of JAX; else what it was read as."""
+    is_open = isinstance(spec, UnknownSpec) and "jax" in spec.text and spec.text.endswith("Array")
+    return KEY if is_open and name.rpartition("_")[2] in ("key", "rng") else spec
 
 
 def read(
@@ -393,6 +401,8 @@ def read(
     # An alias with parameters, made by the `type` statement of Python 3.12.
     if origin is not None and not isinstance(annotation, type) and hasattr(origin, "__value__"):
         return inner(origin.__value__)
+    if _package(annotation) == "jaxtyping" and annotation.__name__ == "Key":  # without a shape
+        return KEY
     spec = array_spec(annotation) or ndarray_spec(annotation)
     if spec is not None:
         return spec
@@ -481,7 +491,7 @@ def _union(parts: Sequence[Spec]) -> Spec:
     if any(a.dtype == "key" for a in arrays):  # which raw keys fit depends on JAX's default generator
         raw = [a for a in arrays if a.dtype == "uint32"]
         distinct = [f for f in distinct if f not in raw] + [UnknownSpec("raw key")] * bool(raw)
-    scalars = (SizeSpec(), *_SAMPLES.values(), *map(UnknownSpec, ("bool", "number", "generic")))
+    scalars = (SizeSpec(), *map(_SAMPLES.get, (bool, float, complex)), *map(UnknownSpec, ("bool", "number", "generic")))
     if any(not a.axes for a in arrays) or any(a.axes[0].is_many for a in arrays if a.axes):
         distinct = [f for f in distinct if f not in scalars]  # a number is an array without axes
     return distinct[0] if len(distinct) == 1 else UnionSpec(tuple(distinct))
@@ -601,7 +611,7 @@ def _constructed(call: Any, function: Any, inner: Callable[[Any], Spec]) -> Obje
     """Return how a class or a function makes an object, from arguments for its parameters without a default."""
     hints = _hints_of(function)
     # One alternative each: an object without a part is allowed, and nobody means it.
-    fields = needed_fields(call, lambda p: _first_known(inner(hints[p.name])) if p.name in hints else None)
+    fields = needed_fields(call, lambda p: _argument(p.name, hints, inner))
     if fields is None or not all(map(_is_known, fields.values())):
         return None
 
@@ -612,6 +622,10 @@ def _constructed(call: Any, function: Any, inner: Callable[[Any], Spec]) -> Obje
             raise NotMadeError(f"{call.__name__} raises {type(error).__name__}: {error}") from error
 
     return ObjectSpec(call.__name__, fields, make, numbers={})
+
+
+def _argument(name: str, hints: Mapping[str, Any], inner: Callable[[Any], Spec]) -> Spec | None:
+    return named_key(name, _first_known(inner(hints[name]))) if name in hints else None
 
 
 def needed_fields(call: Any, read: Callable[[inspect.Parameter], Spec | None]) -> dict[str, Spec] | None:
