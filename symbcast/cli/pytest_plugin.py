@@ -87,7 +87,7 @@ class AnnotatedFile(pytest.File):
 
         try:
             options = sources.read_config(self.config.rootpath)
-            source = sources.read_source(str(self.path))
+            source = sources.read_source(str(self.path), descriptions=options.descriptions)
             functions = running.shaped_functions(self._child(), source, options) if source.functions else []
         except (SymbcastError, SyntaxError, ValueError, ImportError) as error:
             raise self.CollectError(str(error)) from None

@@ -31,6 +31,7 @@ def lint(  # noqa: PLR0913 - the options of the command
     min_size: int | None = None,
     strict_sizes: bool | None = None,
     strict_dots: bool | None = None,
+    descriptions: bool | None = None,
     since: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -41,9 +42,9 @@ def lint(  # noqa: PLR0913 - the options of the command
     ``what`` are files, folders and functions; without any, the paths of the configuration. Options that are not given
     come from ``tool.symbcast.lint`` in pyproject.toml. ``select`` and ``ignore`` are codes by identifier or name,
     ``strict_sizes`` and ``strict_dots`` report functions that fail only at sizes below 64, or only at some sizes of the
-    axes of ``...``. ``since`` is a commit: only functions that changed since then are checked. Modules are imported in
-    child processes, and their functions are called there. Raises `ShapeTypeError` for options that do not exist, and
-    for functions without a source file.
+    axes of ``...``. ``descriptions`` checks the shapes in comments and docstrings too. ``since`` is a commit: only
+    functions that changed since then are checked. Modules are imported in child processes, and their functions are
+    called there. Raises `ShapeTypeError` for options that do not exist, and for functions without a source file.
 
     ```python
     report = symbcast.lint("src")
@@ -56,7 +57,7 @@ def lint(  # noqa: PLR0913 - the options of the command
     config = read_config(Path.cwd()).with_options(
         paths=(*paths, *dict.fromkeys(p for p, _ in places)) if what else None,
         **{"exclude": exclude, "select": select, "ignore": ignore, "min_size": min_size},
-        **{"strict_sizes": strict_sizes, "strict_dots": strict_dots},
+        **{"strict_sizes": strict_sizes, "strict_dots": strict_dots, "descriptions": descriptions},
         **{"jobs": jobs, "timeout": timeout, "cache": False if places else cache},
     )
     return run(config, since, lambda path, name: not places or path in paths or (path, name) in places)

@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any
 
 from symbcast.answers.explanation.words import Namer
-from symbcast.arrays.arguments import BuiltArgument
 from symbcast.arrays.promises import Promise, faults_of, promise_of
 from symbcast.arrays.trace import lasting_result
 from symbcast.core.algebra.formulas import FALSE, AnyOf, Comparison, Formula, all_of, any_of, negate
@@ -30,6 +29,7 @@ from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, S
 from symbcast.linting.assigned_shapes import assigned_shapes
 from symbcast.linting.findings import (
     ANNOTATION,
+    DESCRIBED,
     EQUAL,
     FAILS,
     NEVER,
@@ -93,6 +93,8 @@ def compare_with_annotations(
         about.promises(signature.returns)
     if not findings.drafts:  # else the pair is part of another mistake
         about.pairs()
+    if signature.is_described:
+        findings.drafts = [replace(d, code=DESCRIBED) for d in findings.drafts]
     return findings
 
 
@@ -462,7 +464,7 @@ def _annotated(module: ModuleType, request: FunctionToCheck) -> Checked | None:
     """Return what was found out about the annotations of a function; None if they say nothing about shapes."""
     divided = tuple(_divided(request))
     try:
-        signature = signature_of(module, request.function.name)
+        signature = signature_of(module, request.function)
     except NotFoundError as error:
         return _checked(request, "skipped", str(error), divided) if divided else None
     except Exception as error:
@@ -498,7 +500,7 @@ def has_shapes(module: ModuleType, request: FunctionToCheck) -> bool:
     if any(_divided(request)) or has_promise(module, request.function):
         return True
     try:
-        return signature_of(module, request.function.name).is_shaped
+        return signature_of(module, request.function).is_shaped
     except NotFoundError:
         return False
     except Exception:
@@ -565,15 +567,9 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
 
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments by position and by name; text is wrapped, because text means a shape to a trace."""
-    # A string argument such as mode="same" must not be read as a shape.
-    values = {n: _as_value(v) if isinstance(v, str) else v for n, v in form.arguments.items()}
-    positional = [v for n, v in values.items() if n not in signature.keywords]
-    return positional, {n: v for n, v in values.items() if n in signature.keywords}
-
-
-def _as_value(value: Any) -> BuiltArgument:
-    return BuiltArgument(lambda _: value, ())
+    """Return the arguments by position and by name."""
+    positional = [v for n, v in form.arguments.items() if n not in signature.keywords]
+    return positional, {n: v for n, v in form.arguments.items() if n in signature.keywords}
 
 
 def _findings(

@@ -50,6 +50,9 @@ NEVER = declare_code("SYM103", "never-holds", "An annotation must hold for some 
 STRETCHED = declare_code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.", "warning")
 EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.", "warning")
 SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
+DESCRIBED = declare_code(
+    "SYM107", "described-shape", "A function must have the shapes that comments and docstrings say."
+)
 ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
 DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
 IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")

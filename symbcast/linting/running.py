@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from symbcast.core import __version__
 from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
+from symbcast.errors import MissingExtraError
 from symbcast.linting import recording, sources
 from symbcast.linting.findings import CODES, DIED, IMPORT, Checked, CheckStatus, Finding, LintReport
 from symbcast.linting.sources import FunctionToCheck, finding_without_sizes
@@ -202,7 +203,7 @@ class ResultCache:
     def __init__(self, folder: Path | None, config: sources.LintConfig) -> None:
         self.folder, self._has_shapes = folder, config.shapes
         self._options, self._with_shapes = (
-            _hash(f"{__version__} {sys.version} {_options(c)!r} {_installed()}")
+            _hash(f"{__version__} {sys.version} {_options(c)!r} {c.descriptions} {_installed()}")
             for c in (config, replace(config, shapes=True))
         )
 
@@ -296,7 +297,10 @@ def run(
     """Check the functions of all files; with ``since``, only those that changed since a commit.
 
     ``is_wanted`` selects functions by file and qualified name. ``processes`` are ended by the caller, if there are any.
+    Raises `MissingExtraError` if descriptions are to be read and cannot be.
     """
+    if config.descriptions and importlib.util.find_spec("docstring_parser") is None:
+        raise MissingExtraError("descriptions", "docstrings")
     changes = None if since is None else sources.changed_lines(since)
     files = sources.python_files(config.paths, config.exclude)
     if changes is not None:
@@ -459,7 +463,7 @@ def _of_file(
     children: CheckProcesses,
 ) -> list[Checked]:
     try:
-        source = sources.read_source(path)
+        source = sources.read_source(path, descriptions=config.descriptions)
     except (SyntaxError, ValueError, TokenError, OSError, RecursionError, MemoryError) as error:
         return [_unread(path, error)]
     functions = selected(source)
@@ -501,7 +505,7 @@ def _unread(path: str, error: Exception) -> Checked:
 
 
 def _options(config: sources.LintConfig) -> tuple[int, bool, bool, bool]:
-    """Return the options that change results."""
+    """Return the options that change the result of a function."""
     return config.min_size, config.strict_sizes, config.strict_dots, config.shapes
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dis
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from symbcast.linting import specs
+from symbcast.linting.descriptions import Description, Library
+from symbcast.linting.sources import SourceFunction
 
 # Objects of classes: of modules of PyTorch, made with small numbers, and of classes without a constructor.
 
@@ -98,7 +100,8 @@ class FunctionSignature:
     """A function without its wrappers, and what its annotations say.
 
     ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation. ``numbers``
-    are the integers that a method's object was constructed with; None if nothing was constructed.
+    are the integers that a method's object was constructed with; None if nothing was constructed. ``is_described``
+    says that comments or the docstring were read too.
     """
 
     function: Callable[..., Any]
@@ -106,6 +109,7 @@ class FunctionSignature:
     keywords: frozenset[str]
     returns: specs.Spec | None
     numbers: Mapping[str, int] | None = None
+    is_described: bool = False
 
     @property
     def arrays(self) -> list[specs.ArraySpec]:
@@ -119,22 +123,24 @@ class FunctionSignature:
         return any(a.is_shaped for a in self.arrays)
 
     @property
-    def library(self) -> specs.Library:
+    def library(self) -> Library:
         """The library whose arrays the function takes; JAX or NumPy by its module if annotations allow any."""
         named = {a.library for a in self.arrays}
         for library in ("torch", "jax", "numpy"):
             if library in named:
                 return library
         modules = {str(v.__name__) for v in self.function.__globals__.values() if isinstance(v, ModuleType)}
+        if "torch" in modules and "numpy" not in modules:
+            return "torch"
         return "jax" if modules & {"jax", "jax.numpy"} else "numpy"
 
 
-def signature_of(module: ModuleType, name: str) -> FunctionSignature:
-    """Return the signature of a function of a module, by its qualified name.
+def signature_of(module: ModuleType, source: SourceFunction) -> FunctionSignature:
+    """Return the signature of a function of a module, with what is described about its shapes.
 
     Raises `NotFoundError`, and whatever evaluating the text of an annotation raises.
     """
-    owner, function, is_method = _resolved_function(module, name)
+    owner, function, is_method = _resolved_function(module, source.name)
     space = {**function.__globals__, **(vars(owner) if owner is not None else {})}
     taken = inspect.signature(function, follow_wrapped=False)
     parameters: dict[str, specs.Spec] = {}
@@ -146,13 +152,15 @@ def signature_of(module: ModuleType, name: str) -> FunctionSignature:
             own = parameters[parameter] = _own(owner, function, space)
             numbers = own.numbers if isinstance(own, (specs.ObjectSpec, specs.ValueSpec)) else None
         else:
-            parameters[parameter] = _parameter(said, space)
+            spec = specs.named_key(parameter, _annotated(said.annotation, space))
+            parameters[parameter] = _parameter(said, _described(spec, source.described.get(parameter), said.default))
     if numbers is None and any(map(specs.constructed_in, parameters.values())):
         numbers = {}
     keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
-    empty = taken.return_annotation is inspect.Signature.empty
-    returns = None if empty else specs.read(taken.return_annotation, space, is_returned=True)
-    return FunctionSignature(function, parameters, keywords, returns, numbers)
+    returns = _annotated(taken.return_annotation, space, is_returned=True)
+    returns = _described(returns, source.described.get("return"))
+    promised = None if returns == _NOTHING else returns
+    return FunctionSignature(function, parameters, keywords, promised, numbers, bool(source.described))
 
 
 def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
@@ -211,13 +219,32 @@ def _field(annotation: Any, space: Mapping[str, Any]) -> specs.Spec:
         return specs.UnknownSpec(str(annotation))
 
 
-def _parameter(said: inspect.Parameter, space: Mapping[str, Any]) -> specs.Spec:
+_NOTHING = specs.UnknownSpec("without an annotation")
+
+
+def _annotated(annotation: Any, space: Mapping[str, Any], *, is_returned: bool = False) -> specs.Spec:
+    if annotation is inspect.Parameter.empty:
+        return _NOTHING
+    return specs.read(annotation, space, is_returned=is_returned)
+
+
+def _described(
+    spec: specs.Spec, told: Sequence[Description] | None, default: Any = inspect.Parameter.empty
+) -> specs.Spec:
+    """Return what an annotation says; what is described about the value, if the annotation has no shape."""
+    if not told or any(a.is_shaped for a in specs.arrays_in(spec)):
+        return spec
+    parts = [
+        specs.read(d.dtype) if d.axes is None else specs.ArraySpec(specs.read_axes(d.axes), d.library, d.dtype, d.axes)
+        for d in told
+    ]
+    one = parts[0] if len(parts) == 1 else specs.TupleSpec(tuple(parts))
+    may_be_none = default is None or (isinstance(spec, specs.UnionSpec) and specs.ValueSpec((None,)) in spec.parts)
+    return specs.UnionSpec((one, specs.ValueSpec((None,)))) if may_be_none else one
+
+
+def _parameter(said: inspect.Parameter, spec: specs.Spec) -> specs.Spec:
     """Return what a parameter takes; its default, if its annotation says nothing about arrays."""
-    spec = (
-        specs.UnknownSpec("without an annotation")
-        if said.annotation is said.empty
-        else specs.read(said.annotation, space)
-    )
     if said.default is said.empty or specs.arrays_in(spec) or isinstance(spec, specs.ObjectSpec):
         return spec
     if isinstance(spec, specs.ValueSpec) and not spec.is_sample and said.default in spec.values:

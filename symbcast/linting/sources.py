@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from symbcast.errors import ShapeTypeError
+from symbcast.linting.descriptions import Comments, Description, Function, described
 from symbcast.linting.findings import CODES, Code, Edit, Finding
 
 # The configuration of lint: the table ``tool.symbcast.lint`` of pyproject.toml.
@@ -34,6 +35,7 @@ class LintConfig:
         min_size: The minimum size of every name.
         strict_sizes: Whether a function that fails only at small sizes has a finding.
         strict_dots: Whether a function that fails only at some sizes of the axes of ``...`` has a finding.
+        descriptions: Whether shapes in comments and docstrings are checked too.
         jobs: The number of child processes; 0 for one per core.
         timeout: The seconds after which a function is left unknown.
         cache: Whether results are kept.
@@ -48,6 +50,7 @@ class LintConfig:
     min_size: int = 1
     strict_sizes: bool = False
     strict_dots: bool = False
+    descriptions: bool = False
     jobs: int = 0
     timeout: float = 60.0
     cache: bool = True
@@ -258,6 +261,7 @@ class SourceFunction:
         texts: The text literals in its annotations, and where they are.
         is_expanding: Whether its code adds axes explicitly, such as ``x[:, None]``.
         assigned: The variables that its statements assign.
+        described: What comments and its docstring say about the shapes of parameters, and of its result as ``return``.
     """
 
     name: str
@@ -269,6 +273,7 @@ class SourceFunction:
     texts: tuple[tuple[str, Position], ...] = ()
     is_expanding: bool = False
     assigned: tuple[Assignment, ...] = ()
+    described: Mapping[str, tuple[Description, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -291,8 +296,8 @@ MOST_BYTES = 4_000_000
 _PARSING = threading.Lock()
 
 
-def read_source(path: str) -> SourceFile:
-    """Return the functions of a file with annotations or promises.
+def read_source(path: str, *, descriptions: bool = False) -> SourceFile:
+    """Return the functions of a file with annotations or promises; ``descriptions`` adds those with described shapes.
 
     Raises `SyntaxError`, `ValueError` or `OSError` if it is no source, or longer than `MOST_BYTES`.
     """
@@ -305,7 +310,9 @@ def read_source(path: str) -> SourceFile:
     with _PARSING:
         tree = ast.parse(data, filename=path)
     text = decoded(data)
-    return SourceFile(path, tuple(_functions(tree.body, "")), _ignored(text))
+    comments = {t.start[0]: (t.start[1] + 1, t.string) for t in _comments(text)}
+    functions = _functions(tree.body, "", comments if descriptions else None)
+    return SourceFile(path, tuple(functions), _ignored(comments))
 
 
 def decoded(data: bytes) -> str:
@@ -313,19 +320,21 @@ def decoded(data: bytes) -> str:
     return data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
 
 
-def _functions(body: list[ast.stmt], prefix: str) -> Iterator[SourceFunction]:
+def _functions(body: list[ast.stmt], prefix: str, comments: Comments | None) -> Iterator[SourceFunction]:
     """Yield the functions of a module or a class; those inside functions cannot be reached from outside."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if not _is_left_out(node) and (_is_annotated(node) or (not prefix and _may_be_promised(node))):
-                yield _function(node, prefix)
+            if not _is_left_out(node):
+                known = {} if comments is None else described(node, comments)
+                if known or _is_annotated(node) or (not prefix and _may_be_promised(node)):
+                    yield _function(node, prefix, known)
         elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.")
+            yield from _functions(node.body, f"{prefix}{node.name}.", comments)
         elif isinstance(node, (ast.If, ast.Try, ast.With)):
-            yield from _functions([*node.body, *getattr(node, "orelse", [])], prefix)
+            yield from _functions([*node.body, *getattr(node, "orelse", [])], prefix, comments)
 
 
-def _is_left_out(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_left_out(node: Function) -> bool:
     """Return whether a function is an overload, an abstract method, or a body without code."""
     if any(ast.unparse(d).rpartition(".")[2] in ("overload", "abstractmethod") for d in node.decorator_list):
         return True
@@ -338,14 +347,14 @@ def _is_empty(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def _is_annotated(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_annotated(node: Function) -> bool:
     """Return whether an annotation of a function, or its class, may say something about arrays."""
     annotations = [a.annotation for a in _parameters(node) if a.annotation is not None]
     annotations += [node.returns] if node.returns is not None else []
     return any(_may_be_array(a) for a in annotations)
 
 
-def _may_be_promised(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _may_be_promised(node: Function) -> bool:
     """Return whether a decorator of a function may be `symbcast.checked`."""
     calls = [d.func for d in node.decorator_list if isinstance(d, ast.Call)]
     return any(ast.unparse(call).rpartition(".")[2] == "checked" for call in calls)
@@ -361,26 +370,30 @@ def _may_be_array(annotation: ast.expr) -> bool:
     return False
 
 
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+def _parameters(node: Function) -> list[ast.arg]:
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> SourceFunction:
+def _function(node: Function, prefix: str, known: Mapping[str, tuple[Description, ...]]) -> SourceFunction:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     keyword = "async def " if isinstance(node, ast.AsyncFunctionDef) else "def "
     place = Position(node.lineno, node.col_offset + len(keyword) + 1)
     annotations = {a.arg: a.annotation or a for a in _parameters(node)}
     expressions = [a for a in [*annotations.values(), node.returns] if isinstance(a, ast.expr)]
+    returns = place if node.returns is None else _position(node.returns)
+    if "return" in known:
+        returns = Position(known["return"][0].line, known["return"][0].column)
     return SourceFunction(
         f"{prefix}{node.name}",
         place,
         first,
         node.end_lineno or node.lineno,
-        place if node.returns is None else _position(node.returns),
+        returns,
         {name: _position(a) for name, a in annotations.items()},
         tuple((t, p) for a in expressions for t, p in _texts(a)),
         any(map(_is_expanding, ast.walk(node))),
         tuple(a for statement in node.body for a in _assigned(statement)),
+        known,
     )
 
 
@@ -410,7 +423,8 @@ def _texts(annotation: ast.expr) -> Iterator[tuple[str, Position]]:
     for node in ast.walk(annotation):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
             (_, text) = node.slice.elts
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            is_of_shape = ast.unparse(node.value).rpartition(".")[2] not in ("Annotated", "Literal")  # any text there
+            if is_of_shape and isinstance(text, ast.Constant) and isinstance(text.value, str):
                 yield text.value, _position(text)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "[" in node.value:
             try:
@@ -442,14 +456,13 @@ def _is_expanding(node: ast.AST) -> bool:
 _COMMENT = re.compile(r"#\s*symbcast:\s*ignore(?:\[([^\]]*)\])?")
 
 
-def _ignored(text: str) -> dict[int, frozenset[str]]:
-    codes_by_line: dict[int, frozenset[str]] = {}
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        matched = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
-        if matched:
-            codes = frozenset(c.strip() for c in (matched[1] or "*").split(","))
-            codes_by_line[token.start[0]] = codes
-    return codes_by_line
+def _comments(text: str) -> Iterator[tokenize.TokenInfo]:
+    return (t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT)
+
+
+def _ignored(comments: Comments) -> dict[int, frozenset[str]]:
+    matches = {line: _COMMENT.search(text) for line, (_, text) in comments.items()}
+    return {n: frozenset(c.strip() for c in (m[1] or "*").split(",")) for n, m in matches.items() if m}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from symbcast.core.shapes import Shape, known_rank
 from symbcast.core.text import parse_shape
 from symbcast.errors import SymbcastError
 from symbcast.linting import recording
+from symbcast.linting.descriptions import Library
 
 # The axes of a shape annotation, in jaxtyping's notation.
 
@@ -123,9 +124,6 @@ def name_for(text: str) -> str:
 
 
 # What annotations say about values: arrays with axes, sizes, values, and structures of these.
-
-
-Library: TypeAlias = Literal["numpy", "jax", "torch", ""]
 
 
 @dataclasses.dataclass(frozen=True)

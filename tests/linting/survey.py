@@ -78,7 +78,7 @@ def calls(finding):
     (function,) = (f for f in read_source(finding.path).functions if f.name == finding.function)
     asked = FunctionToCheck(finding.path, module_name(finding.path), function)
     running.import_in_child(asked)
-    signature = signature_of(sys.modules[asked.module], function.name)
+    signature = signature_of(sys.modules[asked.module], function)
     forms, _ = forms_of(
         signature.parameters, import_module(f"symbcast.linting.libraries.{signature.library}").dtype, signature.numbers
     )

@@ -42,6 +42,7 @@ def lint(  # noqa: PLR0913 - each is an option
     min_size: int | None = None,
     strict_sizes: bool = False,
     strict_dots: bool = False,
+    descriptions: bool = False,
     jobs: int | None = None,
     timeout: float | None = None,
     no_cache: bool = False,
@@ -69,6 +70,8 @@ def lint(  # noqa: PLR0913 - each is an option
         Report functions that fail only at sizes below 64, such as "works only if n >= 2".
     strict_dots
         Report functions that fail only at some sizes of the axes of `...`.
+    descriptions
+        Check shapes in comments and docstrings too, such as `# [B, T]` and "array of shape (n, d)".
     jobs
         The number of processes; one per core if nothing else is configured.
     timeout
@@ -93,6 +96,7 @@ def lint(  # noqa: PLR0913 - each is an option
     config = read_config(Path.cwd()).with_options(
         **{"paths": paths or None, "select": select, "ignore": ignore, "exclude": exclude, "min_size": min_size},
         **{"strict_sizes": strict_sizes or None, "strict_dots": strict_dots or None},
+        descriptions=descriptions or None,
         **{"jobs": jobs, "timeout": timeout, "cache": False if no_cache else None},
     )
     with _LintProgress(is_text=format == "text") as shown:
