@@ -76,6 +76,29 @@ def test_hostile_names_are_shown_and_not_run(browser: Browser, tmp_path: Path) -
         assert page.locator("svg img, .side img, .side script").count() == 0
 
 
+LONG = "backbone_stages_0_blocks_0_attention_query_key_value_Reshape_7_of_the_first_branch"
+OUTSIDE = """[...document.querySelectorAll(".view .node")].filter((node) => {
+    const box = node.querySelector(".body").getBoundingClientRect();
+    return [...node.querySelectorAll("text")].some((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return left < box.left || right > box.right || top < box.top || bottom > box.bottom;
+    });
+}).length"""
+
+
+def test_long_labels_are_broken_and_not_cut(browser: Browser, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        HOSTILE.replace("N]", "a_long_name_of_a_size_for_rows]").replace("M]", "N, a_size]")
+    )
+    model.graph.node[1].name = LONG
+    sb.onnx.check(model).plot().save(tmp_path / "model.html")
+    with opened(browser, tmp_path / "model.html") as page:
+        texts = page.locator(".node", has_text="Reshape_7").locator("text").all_text_contents()
+        assert "".join(texts[1:]) == LONG and len(texts) == 4, texts
+        assert page.evaluate(OUTSIDE) == 0
+        assert "…" not in "".join(page.locator(".view text").all_text_contents())
+
+
 def test_a_notebook_shows_it_in_its_own_colours(browser: Browser, lab: Lab) -> None:
     source = f"import symbcast as sb\nsb.onnx.check({str(DETECTOR)!r}).plot()"
     with page_of(browser, lab.write("picture.ipynb", source), "Dark") as page:

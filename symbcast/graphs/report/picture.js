@@ -2,7 +2,7 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const { items, values, shapes, findings } = DATA;
-const LINE = 16, PAD = 9, TITLE = 22, WIDEST = 34, LABEL = 44;
+const LINE = 16, PAD = 9, TITLE = 22, WIDEST = 40, ROWS = 6;
 const ZOOMS = [0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5, 2];
 
 const open = new Set(DATA.open);
@@ -33,6 +33,19 @@ function cut(text, most) {
   if (characters.length <= most) return text;
   const tail = Math.floor(most / 2) - 1;
   return `${characters.slice(0, most - tail - 1).join("")}…${characters.slice(-tail).join("")}`;
+}
+
+/** A text in rows of at most WIDEST characters, broken after a blank or a slash, or else after another separator. */
+function inRows(text) {
+  const found = [];
+  let rest = Array.from(cut(text, ROWS * WIDEST));
+  while (rest.length > WIDEST) {
+    const after = (marks) => rest.findLastIndex((sign, k) => k < WIDEST && marks.includes(sign)) + 1;
+    const end = [after(" /"), after("._:,-"), WIDEST].find((place) => place > WIDEST / 3);
+    found.push(rest.slice(0, end).join("").trim());
+    rest = rest.slice(end);
+  }
+  return [...found, rest.join("").trim()];
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
@@ -82,7 +95,7 @@ function label(edge) {
   const texts = [...new Set([...edge.values].map(shape))];
   const count = edge.values.size;
   if (texts.length > 1) return `${count} values`;
-  return cut(`${count > 1 ? `${count} × ` : ""}${texts[0] || "unknown shape"}`, LABEL);
+  return `${count > 1 ? `${count} × ` : ""}${texts[0] || "unknown shape"}`;
 }
 
 function plural(count, word) {
@@ -102,9 +115,9 @@ function marks(n) {
 
 function lines(n) {
   const { k, n: name, o, s } = items[n];
-  if (k === "block") return [["name", `▸ ${cut(name, WIDEST)}`], ["kind", cut(s, WIDEST + 16)], ...marks(n)];
-  if (k !== "node") return [["name", cut(name, WIDEST)], ["kind", k], ...marks(n)];
-  return [["name", cut(o, WIDEST)], ...(name === o ? [] : [["kind", cut(name, WIDEST)]]), ...marks(n)];
+  if (k === "block") return [["name", `▸ ${name}`], ["kind", s], ...marks(n)];
+  if (k !== "node") return [["name", name], ["kind", k], ...marks(n)];
+  return [["name", o], ...(name === o ? [] : [["kind", name]]), ...marks(n)];
 }
 
 // The layout.
@@ -118,16 +131,17 @@ function layOut() {
     if (items[n].k === "block" && open.has(n)) {
       graph.setNode(String(n), {});
     } else {
-      const texts = lines(n);
+      const said = lines(n);
+      const texts = said.flatMap(([kind, text]) => inRows(text).map((row) => [kind, row]));
       const wide = Math.max(60, ...texts.map(([, text]) => width(text))) + 2 * PAD;
-      graph.setNode(String(n), { width: wide, height: texts.length * LINE + 2 * PAD - 4, texts });
+      graph.setNode(String(n), { width: wide, height: texts.length * LINE + 2 * PAD - 4, texts, said });
     }
     if (items[n].p >= 0) graph.setParent(String(n), String(items[n].p));
   }
   edges = shownEdges();
   for (const edge of edges) {
-    edge.label = label(edge);
-    const size = { width: width(edge.label) + 8, height: LINE, labelpos: "c" };
+    edge.rows = inRows(label(edge));
+    const size = { width: Math.max(...edge.rows.map(width)) + 8, height: edge.rows.length * LINE, labelpos: "c" };
     graph.setEdge(String(edge.from), String(edge.to), size);
   }
   dagre.layout(graph);
@@ -145,13 +159,13 @@ function layOut() {
 }
 
 /** Where the text of an edge goes: above the title of a block that it would cover. */
-function clearOfTitles({ x, y, width }) {
+function clearOfTitles({ x, y, width, height }) {
   let found = y;
   const byDepth = [...boxes.values()].filter(({ isOpen }) => isOpen).sort((a, b) => b.y - b.height / 2 - a.y + a.height / 2);
   for (const box of byDepth) {
     const top = box.y - box.height / 2;
     const isBeside = Math.abs(x - box.x) > (width + box.width) / 2;
-    if (!isBeside && found > top - 8 && found < top + TITLE + 8) found = top - 9;
+    if (!isBeside && found > top - height / 2 && found < top + TITLE + height / 2) found = top - height / 2 - 1;
   }
   return found;
 }
@@ -205,7 +219,7 @@ function card(n, box) {
   const rest = { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height };
   const back = k === "block" ? [svg("rect", { class: "shadow", ...rest, y: rest.y + 4, x: rest.x + 4, rx: 4 })] : [];
   const shape = svg("rect", { class: "body", ...rest, rx: k === "node" || k === "block" ? 4 : box.height / 2 });
-  const said = box.texts.map(([, text]) => text.replace("▸ ", "")).join(", ");
+  const said = box.said.map(([, text]) => text.replace("▸ ", "")).join(", ");
   const named = k === "node" ? `${said}; ${name}; ${outputs(n)}` : said;
   const state = k === "block" ? { "aria-expanded": "false" } : {};
   const kind = `item ${k}${f ? " blamed" : ""}${u ? " unchecked" : ""}${items[n].c?.f ? " blamed" : ""}`;
@@ -238,11 +252,12 @@ function arrow(edge) {
   return edge.line;
 }
 
-function shapeText({ place, label, values: passed }) {
-  const said = svg("text", { class: "shape", x: place.x, y: place.y + 4 }, label);
+function shapeText({ place, rows, values: passed }) {
+  const first = place.y + 4 - ((rows.length - 1) * LINE) / 2;
+  const said = svg("text", { class: "shape" }, ...rows.map((row, k) => svg("tspan", { x: place.x, y: first + k * LINE }, row)));
   const names = [...passed].slice(0, 12).map((value) => `${values[value][0]} ${shape(value)}`);
   said.append(svg("title", {}, names.join("\n")));
-  const ground = svg("rect", { class: "ground", x: place.x - place.width / 2, y: place.y - 8, width: place.width, height: 16 });
+  const ground = svg("rect", { class: "ground", x: place.x - place.width / 2, y: place.y - place.height / 2, width: place.width, height: place.height });
   return svg("g", { "aria-hidden": "true" }, ground, said);
 }
 
