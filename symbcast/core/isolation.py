@@ -251,11 +251,11 @@ class ForkLimits(NamedTuple):
     memory: int = 1 << 30
 
 
-def forked(work: Callable[[], Answer], limits: ForkLimits) -> tuple[Answer | None, str]:
+def forked(work: Callable[[], Answer], limits: ForkLimits | None) -> tuple[Answer | None, str]:
     """Return what ``work`` returns in a copy of this process; or None, and why it was stopped, if it has effects.
 
-    The copy stops before it writes to a file, removes one, prints, starts a process or uses the network. Raises
-    `DiedError` if it ends otherwise, or exceeds a limit.
+    The copy stops before it writes to a file, removes one, prints, starts a process or uses the network; without
+    limits, it may do all of this. Raises `DiedError` if it ends otherwise, or exceeds a limit.
     """
     if not hasattr(os, "fork"):
         return None, "this platform cannot copy a process"
@@ -266,23 +266,24 @@ def forked(work: Callable[[], Answer], limits: ForkLimits) -> tuple[Answer | Non
     if not child:
         _work_in_copy(work, writer, limits)
     os.close(writer)
-    try:
-        data = _read_until_end(reader, limits.seconds)
-    finally:
-        os.close(reader)
-        with suppress(ProcessLookupError):
-            os.kill(child, 9)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with CleanupOnInterrupt(partial(os.kill, child, 9)):
+        try:
+            data = _read_until_end(reader, None if limits is None else limits.seconds)
+        finally:
+            os.close(reader)
+            with suppress(ProcessLookupError):
+                os.kill(child, 9)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not data:
         raise DiedError(status)
     answer: tuple[Answer | None, str] = pickle.loads(data)
     return answer
 
 
-def _read_until_end(reader: int, seconds: int) -> bytes:
+def _read_until_end(reader: int, seconds: int | None) -> bytes:
     """Return what a process writes until it closes the pipe; nothing if that takes too long."""
-    data, end = b"", time.monotonic() + seconds
-    while select.select([reader], [], [], max(0, end - time.monotonic()))[0]:
+    data, end = b"", time.monotonic() + (seconds or 0)
+    while select.select([reader], [], [], None if seconds is None else max(0, end - time.monotonic()))[0]:
         part = os.read(reader, 1 << 16)
         if not part:
             return data
@@ -290,37 +291,49 @@ def _read_until_end(reader: int, seconds: int) -> bytes:
     return b""
 
 
-def _work_in_copy(work: Callable[[], Any], writer: int, limits: ForkLimits) -> NoReturn:
+def _work_in_copy(work: Callable[[], Any], writer: int, limits: ForkLimits | None) -> NoReturn:
     """Work in a forked process, answer, and end it."""
-    assert sys.platform != "win32", "there is no fork"
+
+    def answer(value: Any, refused: str = "") -> NoReturn:
+        data = pickle.dumps((value, refused))
+        while data:
+            data = data[os.write(writer, data) :]
+        os._exit(0)
+
     try:
-        import resource
-
-        bounds = [(resource.RLIMIT_CPU, limits.cpu_seconds)]
-        with suppress(OSError):  # only Linux tells how much memory a process has
-            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-            bounds.append((resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory))
-        for kind, most in bounds:
-            hard = resource.getrlimit(kind)[1]
-            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-        def answer(value: Any, refused: str = "") -> NoReturn:
-            data = pickle.dumps((value, refused))
-            while data:
-                data = data[os.write(writer, data) :]
-            os._exit(0)
-
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(nowhere, stream)
-        sys.dont_write_bytecode = True
-        faulthandler.disable()
-        sys.stdout = _Refusing(lambda: answer(None, "it prints"))
-        warnings.simplefilter("ignore")
-        sys.addaudithook(partial(_refuse_effect, lambda effect: answer(None, effect)))
+        if limits is not None:
+            _bound(limits)
+            _refuse_effects(lambda effect: answer(None, effect))
         answer(work())
     finally:
         os._exit(1)
+
+
+def _bound(limits: ForkLimits) -> None:
+    """Limit the time and the memory of this process; there are no copies on Windows."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    bounds = [(resource.RLIMIT_CPU, limits.cpu_seconds)]
+    with suppress(OSError):  # only Linux tells how much memory a process has
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        bounds.append((resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory))
+    for kind, most in bounds:
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _refuse_effects(refuse: Callable[[str], NoReturn]) -> None:
+    """Refuse all effects of this process from now on, and leave it no streams."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    sys.dont_write_bytecode = True
+    faulthandler.disable()
+    sys.stdout = _Refusing(lambda: refuse("it prints"))
+    warnings.simplefilter("ignore")
+    sys.addaudithook(partial(_refuse_effect, refuse))
 
 
 class _Refusing(io.TextIOBase):

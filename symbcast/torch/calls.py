@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, Protocol, cast
 
-from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, negate
 from symbcast.core.algebra.terms import Dim
@@ -299,6 +300,27 @@ def is_exact(ratio: SizeRatio) -> bool:
     """Return whether floats hold a quotient exactly."""
     # A quotient of two sizes is rounded, so its products with others may differ from the exact ones.
     return isinstance(ratio.below, int) and 0 < ratio.below <= _MOST_BELOW and ratio.below & (ratio.below - 1) == 0
+
+
+def product_of(left: SizeRatio, right: SizeRatio) -> SizeRatio:
+    """Return the product of two quotients."""
+    return SizeRatio(multiply(left.above, right.above), multiply(left.below, right.below))
+
+
+# Torch's functions of integers, by the names that its graphs and its symbolic numbers share, without ``sym_``.
+INTEGER_FUNCTIONS: dict[str, Callable[..., Dim]] = {
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "neg": partial(subtract, 0),
+    "floordiv": floor_divide,
+    "mod": modulo,
+    "max": lambda *sizes: maximum(sizes),
+    "min": lambda *sizes: minimum(sizes),
+    "sum": add,
+}
+# Those that have no value where the second integer is 0.
+DIVISIONS = ("floordiv", "mod")
 
 
 def shape_of_value(value: Any) -> Dims:

@@ -208,17 +208,17 @@ def _vllm(deployment: Deployment) -> str:
                 groups |= {name: first for name, group in groups.items() if group in (str(one), str(other))}
                 groups |= {str(one): first, str(other): first}
     marks: list[str] = []
-    texts: dict[Symbol, str] = {}
     for i in deployment._inputs:
         for axis in i.axes:
             if not isinstance(axis.size, Symbol) or axis.axis is None:
                 continue
-            texts.setdefault(axis.size, axis.text)
             low, high = ranges.get(str(axis.size), (2, None))
             ends = f", min={low}" + ("" if high is None else f", max={high}")
             shape_id = groups.get(str(axis.size), str(axis.size))
             marks.append(f"mark_unbacked({shown_source(i.source)}, {axis.axis}, shape_id={shape_id!r}{ends})")
-    checks = [c for c in clauses if not _is_said(c)]
+    marked = {axis.size for i in deployment._inputs for axis in i.axes if axis.axis is not None}
+    checks = [c for c in clauses if not (_is_said(c) and marked.issuperset(symbols_in(c)))]
+    texts = deployment.report._model.declared.texts
     refused = next((c for c in checks if isinstance(c, AnyOf) or not set(symbols_in(c)) <= texts.keys()), None)
     if refused is not None:
         raise TargetError("vllm", f"torch cannot check alternatives of unbacked sizes: {refused}", "narrow the ranges")
@@ -268,11 +268,9 @@ def deploy(  # noqa: PLR0913 - each is a fact about the export
     outside the ranges; `ModelError` if torch does not export the module.
     """
     seen: dict[str, range] = {}
-    if examples:
-        args, opened, seen = _seen(module, [args or (), *examples])
+    if examples or dynamic_shapes is None:
+        args, opened, seen = _seen(module, [args or (), *examples], kwargs or {})
         dynamic_shapes = opened if dynamic_shapes is None else dynamic_shapes
-    elif dynamic_shapes is None:
-        dynamic_shapes = _all_open(module, args, kwargs)
     report = check(module, args, kwargs, dynamic_shapes=dynamic_shapes, min_size=min_size)
     axes = [a for a in report._model.declared.axes if a.is_dynamic and a.source in seen]
     ranges = {**{str(a.size): seen[a.source] for a in axes}, **(ranges or {})}
@@ -310,25 +308,30 @@ def _check_example(report: TorchReport, guards: Guards) -> None:
             raise BindingError(f"the example has {at}", f"the program is for {Condition(clause)}: give such an example")
 
 
-def _seen(module: Any, sets: Sequence[Sequence[Any]]) -> tuple[Sequence[Any], Any, dict[str, range]]:
+def _seen(
+    module: Any, sets: Sequence[Sequence[Any]], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Any, dict[str, range]]:
     """Return the arguments to export with, dynamic shapes that open the axes that differ, and the sizes of these.
 
-    Torch fixes sizes of 0 and 1, so the arguments are those with the fewest of these on axes that differ.
+    One set of arguments opens all axes. Torch fixes sizes of 0 and 1, so the arguments are those with the fewest of
+    these on axes that differ.
     """
     pytree, auto = load_torch("torch.utils._pytree"), load_torch("torch.export").Dim.AUTO
-    bound = [dict(signature(plain_module(module).forward).bind(*args).arguments) for args in sets]
+    bound = [dict(signature(plain_module(module).forward).bind(*args, **kwargs).arguments) for args in sets]
     leaves = [pytree.tree_leaves_with_path(arguments) for arguments in bound]
     paths = [[path for path, _ in found] for found in leaves]
     shapes = [[tuple(getattr(value, "shape", ())) for _, value in found] for found in leaves]
     if any(p != paths[0] or [*map(len, s)] != [*map(len, shapes[0])] for p, s in zip(paths, shapes, strict=True)):
         raise BindingError("the examples differ in structure", "each must have the same arguments and numbers of axes")
     differing = [
-        [n for n, sizes in enumerate(zip(*of_leaf, strict=True)) if len({*sizes}) > 1]
+        [n for n, sizes in enumerate(zip(*of_leaf, strict=True)) if len({*sizes}) > 1 or len(sets) == 1]
         for of_leaf in zip(*shapes, strict=True)
     ]
     opened = pytree.tree_unflatten(
         [dict.fromkeys(axes, auto) or None for axes in differing], pytree.tree_structure(bound[0])
     )
+    if len(sets) == 1:
+        return sets[0], opened, {}
     seen = {}
     for place, (path, axes) in enumerate(zip(paths[0], differing, strict=True)):
         for n in axes:
@@ -336,18 +339,6 @@ def _seen(module: Any, sets: Sequence[Sequence[Any]]) -> tuple[Sequence[Any], An
             seen[f"L{pytree.keystr(path)}.size()[{n}]"] = range(max(2, min(sizes)), max(sizes) + 1)
     small = [sum(s[n] < 2 for s, axes in zip(of_set, differing, strict=True) for n in axes) for of_set in shapes]
     return sets[small.index(min(small))], opened, seen
-
-
-def _all_open(module: Any, args: Any, kwargs: Any) -> Any:
-    """Return dynamic shapes that leave all axes of tensors to torch."""
-    torch, pytree = load_torch(), load_torch("torch.utils._pytree")
-    auto = load_torch("torch.export").Dim.AUTO
-
-    def opened(value: Any) -> Any:
-        return dict.fromkeys(range(value.ndim), auto) if isinstance(value, torch.Tensor) else None
-
-    bound = signature(plain_module(module).forward).bind(*(args or ()), **(kwargs or {})).arguments
-    return pytree.tree_map(opened, dict(bound))
 
 
 def _joined(report: TorchReport, ranges: Iterable[tuple[str, RangeLike]]) -> Guards:

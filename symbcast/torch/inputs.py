@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim, Term, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of, term
 from symbcast.graphs.inputs import place_name
 from symbcast.torch.library import load_torch
 
@@ -194,6 +194,11 @@ class ProgramInputs(NamedTuple):
     def axes(self) -> tuple[InputAxis, ...]:
         """All axes, in order."""
         return tuple(axis for i in self.inputs for axis in i.axes)
+
+    @property
+    def texts(self) -> dict[Symbol, str]:
+        """Each open size as users write it, at its first axis."""
+        return {axis.size: axis.text for axis in reversed(self.axes) if isinstance(axis.size, Symbol)}
 
 
 def shown_source(source: str) -> str:

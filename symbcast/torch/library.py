@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from symbcast.core.interrupts import CleanupOnInterrupt
-from symbcast.core.isolation import ended_with
+from symbcast.core.isolation import DiedError, forked
 from symbcast.errors import MissingExtraError
 
 
@@ -54,29 +51,15 @@ def in_child(ask: Callable[[], str]) -> str:
         return ask()
     sys.stdout.flush()
     sys.stderr.flush()
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns of torch's own threads, which one thread does not wait for
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            torch.set_num_threads(1)
-            with os.fdopen(writing, "wb") as stream:
-                stream.write(ask().encode("utf-8", "replace"))
-            status = 0
-        finally:
-            os._exit(status)  # no exit function and no buffer of the parent process is for this one
-    os.close(writing)
-    with CleanupOnInterrupt(partial(os.kill, child, signal.SIGKILL)), os.fdopen(reading, "rb") as answer:
-        try:
-            text = answer.read().decode()
-        except BaseException:
-            os.kill(child, signal.SIGKILL)
-            raise
-        finally:
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return f"the process of the export ended with {ended_with(status)}" if status else text
+
+    def work() -> str:
+        torch.set_num_threads(1)
+        return ask()
+
+    try:
+        return forked(work, None)[0] or ""
+    except DiedError as error:
+        return f"the process of the export ended with {error}"
 
 
 @cache

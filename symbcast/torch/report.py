@@ -22,7 +22,7 @@ from symbcast.core.algebra.formulas import (
     with_leaves,
 )
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end
 from symbcast.core.solver.evaluation import formula_source
 from symbcast.graphs.inputs import NOTHING
@@ -208,11 +208,7 @@ class TorchReport(GraphReport):
         If a condition has alternatives, torch takes the alternative that holds at the example's sizes, and adds a guard
         for it.
         """
-        texts: dict[Symbol, str] = {}
-        for axis in self._model.declared.axes:
-            if isinstance(axis.size, Symbol):
-                texts.setdefault(axis.size, axis.text)
-        own = {s: texts[s] for s in self._shown if s in texts}
+        own = {s: text for s, text in self._model.declared.texts.items() if s in self._shown}
         lines = [f"torch._check({formula_source(with_pairwise_comparisons(c), own)})" for c in self._env.clauses]
         return "\n".join(lines)
 

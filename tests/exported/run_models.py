@@ -76,11 +76,13 @@ def judged(report):
     unchecked = {u.node for u in report.unanalysed}
     runs = fails = shapes = 0
     wrong = []
-    for sizes in sizes_of(report):
-        given = arguments.at(sizes)
+    for chosen in sizes_of(report):
+        given = arguments.at(chosen)
         if given is None:
             continue
         real, error = run(report.program, given)
+        # The numbers that data decide are those of the run.
+        sizes = chosen | _decided_by_data(report, real or {})
         said = _holds(report._env, sizes)
         if real is None and said and error.partition(":")[0] in unchecked:
             continue
@@ -94,6 +96,20 @@ def judged(report):
         shapes += compared
         wrong += others
     return Judged(runs, fails, shapes, wrong)
+
+
+def _decided_by_data(report, real):
+    """Return the sizes that no input has, each as the first node has it whose shape it is an axis of."""
+    inputs = {str(axis.size) for axis in report._model.declared.axes}
+    names = {s: name for s, name in report._env.shown.items() if name not in inputs}
+    values = report._checked.walk.top.values
+    found = {}
+    for node, shape in real.items():
+        told = values[node].shape if node in values else None
+        for dim, size in zip(told or (), shape, strict=False):
+            if dim in names:
+                found.setdefault(names[dim], size)
+    return found
 
 
 def _holds(env, sizes):

@@ -137,7 +137,43 @@ def _is_obvious(data: Dims, target: Dims) -> bool:
     )
 
 
-class Requirements:
+class SizeRequirements:
+    """What operators require of sizes, in terms of one method; what the bounds show is not required."""
+
+    bounds: Bounds
+
+    def require(self, place: NodePlace, formula: Formula, reason: str, code: str = "") -> None:
+        """Require a formula."""
+        raise NotImplementedError
+
+    def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
+        """Require that two sizes be equal."""
+        if left is not right and left != right:
+            self.require(place, formulas.equal(left, right), reason)
+
+    def at_most(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
+        """Require that one size be at most another."""
+        if isinstance(left, int) and isinstance(right, int) and left <= right:
+            return
+        low = self.bounds.least(subtract(right, left))
+        if low is None or low < 0:
+            self.require(place, facts.bounded(left, right), reason)
+
+    def is_size(self, place: NodePlace, dim: Dim, reason: str) -> None:
+        """Require that a dimension be nonnegative."""
+        if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
+            return
+        low = self.bounds.least(dim)
+        if low is None or low < 0:
+            needs = [formulas.at_most(0, dim)] if isinstance(dim, int) else formulas.definedness(dim)
+            self.require(place, formulas.all_of(needs), reason)
+
+    def is_positive(self, dims: Iterable[Dim]) -> bool:
+        """Return whether all the given sizes are known to be at least 1."""
+        return all(self.bounds.is_at_least(d, 1) for d in dims)
+
+
+class Requirements(SizeRequirements):
     """The sizes of a model and the requirements on them.
 
     ``condition`` is the condition under which the current nodes run at all, such as those of a branch; their
@@ -333,28 +369,6 @@ class Requirements:
             return formula
         return clear_quotients(formula, self.facts.whole, self.bounds)
 
-    def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
-        """Require that two sizes be equal."""
-        if left is not right and left != right:
-            self.require(place, formulas.equal(left, right), reason)
-
-    def at_most(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
-        """Require that one size be at most another."""
-        if isinstance(left, int) and isinstance(right, int) and left <= right:
-            return
-        low = self.bounds.least(subtract(right, left))
-        if low is None or low < 0:
-            self.require(place, facts.bounded(left, right), reason)
-
-    def is_size(self, place: NodePlace, dim: Dim, reason: str) -> None:
-        """Require that a dimension be nonnegative."""
-        if dim >= 0 if isinstance(dim, int) else dim.is_Symbol:
-            return
-        low = self.bounds.least(dim)
-        if low is None or low < 0:
-            needs = [formulas.at_most(0, dim)] if isinstance(dim, int) else formulas.definedness(dim)
-            self.require(place, formulas.all_of(needs), reason)
-
     def never(self, place: NodePlace, reason: str) -> None:
         """Record that a node cannot run at any sizes."""
         self.require(place, FALSE, reason)
@@ -505,10 +519,6 @@ class Requirements:
     def assume(self, formula: Formula) -> None:
         """Assume a formula."""
         self.env.assume(Assumption(formula))
-
-    def is_positive(self, dims: Iterable[Dim]) -> bool:
-        """Return whether all the given sizes are known to be at least 1."""
-        return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, using only numbers and bounds."""

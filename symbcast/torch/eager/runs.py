@@ -6,19 +6,19 @@ constants) stay as they are until an operator combines them with one that has no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbcast.core.algebra.arithmetic import join, multiply
-from symbcast.core.algebra.formulas import FALSE, Formula, at_most, equal
+from symbcast.core.algebra.formulas import FALSE, Formula, at_most
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules import Joined, find_rule
 from symbcast.core.solver.evaluation import evaluated, value_at
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
-from symbcast.graphs.walking.requirements import NodePlace
+from symbcast.graphs.walking.requirements import NodePlace, SizeRequirements
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Decider, Value, decider_of_content
 from symbcast.torch.calls import OPERATORS, TorchCall, arguments_by_name, raw_argument, scalar, size_of
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 TorchSizeError: type[Exception] = type("RuntimeError", (RuntimeError, IndexError), {})
 
 
-class PathAsker:
+class PathAsker(SizeRequirements):
     """The requirements of operators on one path, in the form of `symbcast.graphs.walking.requirements.Requirements`."""
 
     guards: tuple[Formula, ...] = ()
@@ -66,21 +66,6 @@ class PathAsker:
                 raise UnknownShapeError
             return
         self.path.require(formula, reason, TorchSizeError)
-
-    def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
-        """Require that two sizes be equal."""
-        if left is not right and left != right:
-            self.require(place, equal(left, right), reason)
-
-    def at_most(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
-        """Require that one size be at most another."""
-        if not self.bounds.is_at_most(left, right):
-            self.require(place, at_most(left, right), reason)
-
-    def is_size(self, place: NodePlace, dim: Dim, reason: str) -> None:
-        """Require that a dimension be nonnegative."""
-        if not self.bounds.is_at_least(dim, 0):
-            self.require(place, at_most(0, dim), reason)
 
     def never(self, place: NodePlace, reason: str) -> NoReturn:
         """Raise torch's error for an operator that runs at no sizes."""
@@ -119,10 +104,6 @@ class PathAsker:
     def is_of_data(self, size: Symbol) -> bool:
         """Return whether data decide a size."""
         return isinstance(size, Unknown)
-
-    def is_positive(self, dims: Iterable[Dim]) -> bool:
-        """Return whether all sizes are known to be at least 1."""
-        return all(self.bounds.is_at_least(d, 1) for d in dims)
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, without a decision."""

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any, NoReturn, Protocol
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.notation import formula_text
 from symbcast.operators.values.contents import SizeRatio
-from symbcast.torch.calls import is_exact
+from symbcast.torch.calls import DIVISIONS, INTEGER_FUNCTIONS, is_exact, product_of
 from symbcast.torch.library import load_torch
 
 # A real number that data decide.
@@ -52,48 +52,31 @@ class NumberRun(Protocol):
         """End the run, because what follows is unknown."""
 
 
+def _always(value: Any) -> Callable[..., Any]:
+    return lambda node, *_: value
+
+
+def _itself(node: NumberNode, *_: Any) -> NumberNode:
+    return node
+
+
+def _says(formula: Formula) -> Callable[..., NumberNode]:
+    return lambda node, *_: TruthNode(formula, node.run)
+
+
 class NumberNode:
     """What all three kinds have in common; ``run`` is the run that they belong to."""
 
-    kind = "int"
     expr = _hint = None  # torch's Python code looks for its own expression and for an example's value
 
     def __init__(self, run: NumberRun) -> None:
         self.run = run
 
-    def is_int(self) -> bool:
-        return self.kind == "int"
-
-    def is_bool(self) -> bool:
-        return self.kind == "bool"
-
-    def is_float(self) -> bool:
-        return self.kind == "float"
-
-    def is_nested_int(self) -> bool:
-        return False
-
-    def is_symbolic(self) -> bool:
-        return True
-
-    def is_constant(self) -> bool:
-        return False
-
+    is_symbolic = _always(True)
     # A hint is the number of an example: torch would decide by it, without a question to the run.
-    def has_hint(self) -> bool:
-        return False
-
-    def nested_int(self) -> None:
-        return None
-
-    def maybe_as_int(self) -> int | None:
-        return None
-
-    maybe_as_float = maybe_as_bool = maybe_as_int
-    constant_int = constant_bool = nested_int
-
-    def clone(self) -> NumberNode:
-        return self
+    is_int = is_bool = is_float = is_nested_int = is_constant = has_hint = _always(False)
+    nested_int = maybe_as_int = maybe_as_float = maybe_as_bool = constant_int = constant_bool = _always(None)
+    clone = _itself
 
     def wrap_int(self, number: int) -> NumberNode:
         return SizeNode(int(number), self.run)
@@ -110,18 +93,14 @@ class NumberNode:
     def __str__(self) -> builtins.str:
         return self.str()
 
-    def __repr__(self) -> builtins.str:
-        return self.str()
-
-    def _graph_repr(self) -> builtins.str:
-        """Return the text of the number in torch's own drawings of graphs."""
-        return self.str()
+    # Torch's own drawings of graphs ask for the last one.
+    __repr__ = _graph_repr = __str__
 
 
 class TruthNode(NumberNode):
     """A boolean: a formula about sizes."""
 
-    kind = "bool"
+    is_bool = _always(True)
 
     def __init__(self, formula: Formula, run: NumberRun) -> None:
         super().__init__(run)
@@ -190,11 +169,17 @@ def _relation(relation: Any) -> Callable[[Any, Any], TruthNode]:
     return lambda node, other: node._compared(relation, other)
 
 
-def _of_two(function: Callable[[Dim, Dim], Dim]) -> Callable[[SizeNode, SizeNode], NumberNode]:
-    return lambda node, other: SizeNode(function(node.dim, other.dim), node.run)
+def _computed(name: str) -> Callable[..., NumberNode]:
+    def computed(node: SizeNode, *others: SizeNode) -> NumberNode:
+        if name in DIVISIONS:
+            others[0].refuse_zero("integer division or modulo by zero")
+        return SizeNode(INTEGER_FUNCTIONS[name](node.dim, *(n.dim for n in others)), node.run)
+
+    return computed
 
 
-_SUMS: tuple[Callable[[Dim, Dim], Dim], ...] = (add, subtract, multiply)
+def _of_bits(function: Callable[[int, int], int]) -> Callable[..., NumberNode]:
+    return lambda node, other: SizeNode(function(node.run.number(node.dim), node.run.number(other.dim)), node.run)
 
 
 class OrderedNode(NumberNode):
@@ -215,7 +200,7 @@ class OrderedNode(NumberNode):
 class SizeNode(OrderedNode):
     """An integer: a dimension."""
 
-    kind = "int"
+    is_int = _always(True)
 
     def __init__(self, dim: Dim, run: NumberRun) -> None:
         super().__init__(run)
@@ -242,26 +227,16 @@ class SizeNode(OrderedNode):
 
     bool_ = guard_bool
 
-    add, sub, mul = map(_of_two, _SUMS)
-    sym_min = _of_two(lambda a, b: minimum((a, b)))
-    sym_max = _of_two(lambda a, b: maximum((a, b)))
+    add, sub, mul, neg, sym_max, sym_min = map(_computed, ("add", "sub", "mul", "neg", "max", "min"))
+    int_floordiv = floordiv = _computed("floordiv")
+    mod = _computed("mod")
 
-    def _divisor(self, other: SizeNode) -> None:
-        if self.run.ask(equal(other.dim, 0)):
-            raise ZeroDivisionError("integer division or modulo by zero")
-
-    def int_floordiv(self, other: SizeNode) -> NumberNode:
-        self._divisor(other)
-        return SizeNode(floor_divide(self.dim, other.dim), self.run)
-
-    floordiv = int_floordiv
-
-    def mod(self, other: SizeNode) -> NumberNode:
-        self._divisor(other)
-        return SizeNode(modulo(self.dim, other.dim), self.run)
+    def refuse_zero(self, text: builtins.str) -> None:
+        if self.run.ask(equal(self.dim, 0)):
+            raise ZeroDivisionError(text)
 
     def int_truediv(self, other: SizeNode) -> NumberNode:
-        self._divisor(other)
+        other.refuse_zero("integer division or modulo by zero")
         return RealNode(SizeRatio(self.dim, other.dim), self.run)
 
     truediv = int_truediv
@@ -271,25 +246,10 @@ class SizeNode(OrderedNode):
 
     pow = pow_by_natural
 
-    def neg(self) -> NumberNode:
-        return SizeNode(subtract(0, self.dim), self.run)
-
-    def pos(self) -> NumberNode:
-        return self
-
     def abs(self) -> NumberNode:
         return SizeNode(maximum((self.dim, subtract(0, self.dim))), self.run)
 
-    def sym_int(self) -> NumberNode:
-        return self
-
-    ceil = floor = trunc = sym_int
-
-    def round(self, digits: int | None = None) -> NumberNode:
-        return self
-
-    def is_integer(self) -> NumberNode:
-        return TruthNode(TRUE, self.run)
+    pos = sym_int = ceil = floor = trunc = round = _itself
 
     def sym_float(self) -> NumberNode:
         return RealNode(SizeRatio(self.dim, 1), self.run)
@@ -303,36 +263,22 @@ class SizeNode(OrderedNode):
     def rshift(self, other: SizeNode) -> NumberNode:
         return SizeNode(floor_divide(self.dim, 1 << self.run.number(other.dim)), self.run)
 
-    def _bits(self, function: Callable[[int, int], int], other: SizeNode) -> NumberNode:
-        return SizeNode(function(self.run.number(self.dim), self.run.number(other.dim)), self.run)
-
     def bitwise_and(self, other: SizeNode) -> NumberNode:
         mask = other.dim
         # n & (2**k - 1) is n % 2**k for every integer n.
         if isinstance(mask, int) and mask > 0 and mask & (mask + 1) == 0:
             return SizeNode(modulo(self.dim, mask + 1), self.run)
-        return self._bits(operator.and_, other)
+        return _of_bits(operator.and_)(self, other)
 
-    def bitwise_or(self, other: SizeNode) -> NumberNode:
-        return self._bits(operator.or_, other)
-
-    def bitwise_xor(self, other: SizeNode) -> NumberNode:
-        return self._bits(operator.xor, other)
+    bitwise_or, bitwise_xor = map(_of_bits, (operator.or_, operator.xor))
 
     def _compared(self, relation: Any, other: SizeNode) -> TruthNode:
         return TruthNode(Comparison(relation, self.dim, other.dim), self.run)
 
-    def _is_dense(self, sizes: Sequence[NumberNode], strides: Sequence[NumberNode]) -> NumberNode:
-        # Memory layouts are not followed: every tensor without data counts as contiguous.
-        return TruthNode(TRUE, self.run)
-
-    is_contiguous = is_non_overlapping_and_dense = _is_dense
-
-    def _is_other(self, sizes: Sequence[NumberNode], strides: Sequence[NumberNode]) -> NumberNode:
-        return TruthNode(FALSE, self.run)
-
-    is_channels_last_contiguous_2d = is_channels_last_contiguous_3d = _is_other
-    is_channels_last_strides_2d = is_channels_last_strides_3d = _is_other
+    # Memory layouts are not followed: every tensor without data counts as contiguous.
+    is_integer = is_contiguous = is_non_overlapping_and_dense = _says(TRUE)
+    is_channels_last_contiguous_2d = is_channels_last_contiguous_3d = _says(FALSE)
+    is_channels_last_strides_2d = is_channels_last_strides_3d = _says(FALSE)
 
 
 def symint(dim: Dim, run: NumberRun) -> Any:
@@ -348,16 +294,33 @@ def dimension_of(value: Any) -> Dim | None:
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def _of_ratios(exact: Callable[[SizeRatio, SizeRatio], SizeRatio]) -> Callable[..., NumberNode]:
+    def computed(node: RealNode, other: RealNode) -> NumberNode:
+        if node.constant is not None and other.constant is not None:
+            return node.run.give_up("a real number of two others")
+        is_known = all(n._is_known and is_exact(n.ratio) for n in (node, other))
+        return RealNode(exact(node.ratio, other.ratio) if is_known else UNKNOWN_REAL, node.run)
+
+    return computed
+
+
+def _of_sum(function: Callable[[Dim, Dim], Dim]) -> Callable[..., NumberNode]:
+    def added(a: SizeRatio, b: SizeRatio) -> SizeRatio:
+        return SizeRatio(function(multiply(a.above, b.below), multiply(b.above, a.below)), multiply(a.below, b.below))
+
+    return _of_ratios(added)
+
+
 class RealNode(OrderedNode):
     """A real number: a quotient of sizes, or one that data decide; ``constant`` is its value if it is a number."""
 
-    kind = "float"
+    is_float = _always(True)
 
     def __init__(self, ratio: SizeRatio, run: NumberRun, number: float | None = None) -> None:
         super().__init__(run)
         self.ratio, self.constant = ratio, number
 
-    def maybe_as_float(self) -> float | None:  # type: ignore[override]
+    def maybe_as_float(self) -> float | None:
         return self.constant
 
     def str(self) -> builtins.str:
@@ -367,47 +330,27 @@ class RealNode(OrderedNode):
     def _is_known(self) -> bool:
         return self.ratio is not UNKNOWN_REAL
 
-    def _of(self, exact: Callable[[SizeRatio, SizeRatio], SizeRatio], other: RealNode) -> NumberNode:
-        if self.constant is not None and other.constant is not None:
-            return self.run.give_up("a real number of two others")
-        known = all(n._is_known and is_exact(n.ratio) for n in (self, other))
-        return RealNode(exact(self.ratio, other.ratio) if known else UNKNOWN_REAL, self.run)
-
-    def add(self, other: RealNode) -> NumberNode:
-        return self._of(lambda a, b: SizeRatio(add(multiply(a.above, b.below), multiply(b.above, a.below)),
-                                           multiply(a.below, b.below)), other)  # fmt: skip
-
-    def sub(self, other: RealNode) -> NumberNode:
-        return self._of(lambda a, b: SizeRatio(subtract(multiply(a.above, b.below), multiply(b.above, a.below)),
-                                           multiply(a.below, b.below)), other)  # fmt: skip
-
-    def mul(self, other: RealNode) -> NumberNode:
-        return self._of(lambda a, b: SizeRatio(multiply(a.above, b.above), multiply(a.below, b.below)), other)
+    add, sub = _of_sum(add), _of_sum(subtract)
+    mul = _of_ratios(product_of)
 
     def float_truediv(self, other: RealNode) -> NumberNode:
         if other._is_known and self.run.ask(equal(other.ratio.above, 0)):
             raise ZeroDivisionError("float division by zero")
-        return self._of(lambda a, b: SizeRatio(multiply(a.above, b.below), multiply(a.below, b.above)), other)
+        return _of_ratios(lambda a, b: product_of(a, SizeRatio(b.below, b.above)))(self, other)
 
     truediv = float_truediv
 
-    def float_pow(self, other: RealNode) -> NumberNode:
+    def float_pow(self, *_: RealNode) -> NumberNode:
         return RealNode(UNKNOWN_REAL, self.run)
 
-    pow = mod = int_floordiv = floordiv = float_pow
+    pow = mod = int_floordiv = floordiv = abs = float_pow
 
     def neg(self) -> NumberNode:
         return RealNode(
             SizeRatio(subtract(0, self.ratio.above), self.ratio.below) if self._is_known else UNKNOWN_REAL, self.run
         )
 
-    def abs(self) -> NumberNode:
-        return RealNode(UNKNOWN_REAL, self.run)
-
-    def pos(self) -> NumberNode:
-        return self
-
-    sym_float = pos
+    pos = sym_float = _itself
 
     def _whole(self) -> tuple[Dim, Dim]:
         if not self._has_positive_divisor():

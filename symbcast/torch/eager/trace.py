@@ -105,13 +105,13 @@ class RealTorchCalls(CallsWithNumbers):
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the result or error of a call for different data, each on a copy of the module."""
-        for filled in (_ones, _spread, _zeros, _counted, _signed, _last):
-            yield self._result(at, filled)
+        for fill in FILLINGS:
+            yield self._result(at, fill)
 
-    def _result(self, at: Mapping[Symbol, int], filled: Callable[[Sequence[int], Any], Any]) -> Any:
+    def _result(self, at: Mapping[Symbol, int], fill: Callable[[Any, Any], Any]) -> Any:
         args, options = self._given.build(
             self._shapes,
-            lambda dims, dtype: filled([size_at(d, at) for d in dims], torch_dtype(dtype)),
+            lambda dims, dtype: _filled(fill, [size_at(d, at) for d in dims], torch_dtype(dtype)),
             lambda dim: size_at(dim, at),
         )
         with warnings.catch_warnings(), load_torch().no_grad():
@@ -190,34 +190,31 @@ def torch_dtype(name: Any) -> Any:
     return getattr(load_torch(), name) if isinstance(name, str) else name
 
 
-def _ones(shape: Sequence[int], dtype: Any) -> Any:
-    return load_torch().ones(shape, dtype=dtype)
+def _between(count: Any) -> Any:
+    """Return numbers spread between 0 and 1, from 1, 2, 3, ..."""
+    return count * 0.6180339887498949 % 1
 
 
-def _zeros(shape: Sequence[int], dtype: Any) -> Any:
-    return load_torch().zeros(shape, dtype=dtype)
-
-
-def _spread(shape: Sequence[int], dtype: Any) -> Any:
+def _spread(count: Any, dtype: Any) -> Any:
     """Return numbers spread between 0 and 1; for types without fractions, alternating 1 and 0."""
+    return _between(count) if dtype.is_floating_point or dtype.is_complex else count % 2
+
+
+# The elements of tensors, from 1, 2, 3, ... and the element type.
+FILLINGS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda count, dtype: count**0,
+    _spread,
+    lambda count, dtype: count * 0,
+    lambda count, dtype: count - 1,
+    lambda count, dtype: _between(count) * 8 - 4,
+    # Negative numbers, and the last index; unsigned integers and booleans have no -1.
+    lambda count, dtype: -(count**0) if dtype.is_signed else count**0,
+)
+
+
+def _filled(fill: Callable[[Any, Any], Any], shape: Sequence[int], dtype: Any) -> Any:
     torch = load_torch()
-    count = torch.arange(1, prod(shape) + 1, dtype=torch.float64)
-    numbers = (count * 0.6180339887498949) % 1 if dtype.is_floating_point or dtype.is_complex else count % 2
-    return numbers.reshape(shape).to(dtype)
-
-
-def _counted(shape: Sequence[int], dtype: Any) -> Any:
-    return load_torch().arange(prod(shape)).reshape(shape).to(dtype)
-
-
-def _signed(shape: Sequence[int], dtype: Any) -> Any:
-    return (_spread(shape, load_torch().float64) * 8 - 4).to(dtype)
-
-
-def _last(shape: Sequence[int], dtype: Any) -> Any:
-    """Return tensors of -1: negative numbers, and the last index."""
-    # Unsigned integers and booleans have no -1.
-    return -_ones(shape, dtype) if dtype.is_signed else _ones(shape, dtype)
+    return fill(torch.arange(1, prod(shape) + 1, dtype=torch.float64), dtype).reshape(shape).to(dtype)
 
 
 # A call of a small module takes milliseconds.

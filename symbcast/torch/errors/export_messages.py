@@ -5,10 +5,17 @@ from __future__ import annotations
 import ast
 import re
 
-from symbcast.torch.errors.messages import Message, as_python, guard_message, message_row, read_guard, read_row
+from symbcast.torch.errors.messages import (
+    Message,
+    as_python,
+    fixed_message,
+    guard_message,
+    message_row,
+    read_guard,
+    read_row,
+)
 from symbcast.torch.graph import is_of_torch, source_of
 from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
-from symbcast.torch.guards.guards import Specialised
 
 # Why a size is fixed at 0 or 1, and what to do.
 EXAMPLE_OF_ONE = (
@@ -23,22 +30,14 @@ _FIXES = (
 _LEFT_FIXED = "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line that needs exactly {size}"
 
 
-def _fixed(name: str, size: str, names: SizeNames, text: str, said: str) -> Message:
-    why, advice = EXAMPLE_OF_ONE if size in ("0", "1") else (_FIXES, _LEFT_FIXED)
-    axis = names.axis_of(name)
+def _fixed(match: re.Match[str], names: SizeNames, name: str, size: str, text: str = "") -> Message:
+    answer = EXAMPLE_OF_ONE if size in ("0", "1") else (_FIXES, _LEFT_FIXED)
     line = source_of(text)
-    return Message(
-        said[:300],
-        f"torch fixed {axis} at {size}",
-        why.format(size=size),
-        advice.format(size=size),
-        fixed=Specialised(axis, int(size), name, True, "" if line is None else f"line {line}"),
-        line="" if line is None else f"line {line}",
-    )
+    return fixed_message(match, names.axis_of(name), size, name, answer, "" if line is None else f"line {line}")
 
 
 def _marked(match: re.Match[str], names: SizeNames, name: str, size: str) -> Message:
-    message = _fixed(name, size, names, match.groupdict().get("stack") or "", match[0])
+    message = _fixed(match, names, name, size, match.groupdict().get("stack") or "")
     if not MARKED.search(match.string):
         return message
     return message._replace(advice=_UNMARK_ONE if size in ("0", "1") else _UNMARK.format(size=size))
@@ -66,15 +65,12 @@ def _inferred(match: re.Match[str], names: SizeNames) -> Message:
 
 
 def _solved(match: re.Match[str], names: SizeNames) -> Message:
-    size, name = match["size"], names.name_of(match["source"])
-    return Message(
-        match[0],
-        f"torch fixed {names.axis_of(match['source'])} at {size}",
+    why = (
         f"the listed requirements hold at the example's size, and torch could not show that another size satisfies "
-        f"them; {name} appears in quotients or in several of them",
-        "leave the axis to torch (Dim.AUTO), which keeps such requirements as checks at run time; or Dim.STATIC",
-        fixed=Specialised(names.axis_of(match["source"]), int(size), match["source"], True),
+        f"them; {names.name_of(match['source'])} appears in quotients or in several of them"
     )
+    advice = "leave the axis to torch (Dim.AUTO), which keeps such requirements as checks at run time; or Dim.STATIC"
+    return fixed_message(match, names.axis_of(match["source"]), match["size"], match["source"], (why, advice))
 
 
 def _related(match: re.Match[str], names: SizeNames) -> Message:
@@ -86,15 +82,11 @@ def _related(match: re.Match[str], names: SizeNames) -> Message:
 
 
 def _conflict(match: re.Match[str], names: SizeNames) -> Message:
-    axis, size = match["axis"].removeprefix("inputs"), match["one"] or match["static"]
-    axis = re.sub(r"^\['(\w+)'\]", r"\1", axis)
-    why, advice = EXAMPLE_OF_ONE if match["one"] else (_FIXES, "use Dim.AUTO or Dim.STATIC for that axis")
-    source = f"L['{axis.partition('.')[0].partition('[')[0]}']"
-    inner = axis.partition(".shape")[0]
-    rest = inner[len(inner.partition("[")[0]) :]
-    source = f"{source}{rest}.size(){axis.rpartition('.shape')[2]}"
-    fixed = Specialised(axis, int(size), source, True)
-    return Message(match[0], f"torch fixed {axis} at {size}", why.format(size=size), advice, fixed=fixed)
+    axis = re.sub(r"^\['(\w+)'\]", r"\1", match["axis"].removeprefix("inputs"))
+    answer = EXAMPLE_OF_ONE if match["one"] else (_FIXES, "use Dim.AUTO or Dim.STATIC for that axis")
+    inner, _, place = axis.rpartition(".shape")
+    source = re.sub(r"^[^.\[]*", r"L['\g<0>']", inner) + f".size(){place}"
+    return fixed_message(match, axis, match["one"] or match["static"], source, answer)
 
 
 def _ranges(match: re.Match[str], names: SizeNames) -> Message:
@@ -379,7 +371,7 @@ CALL_ROWS = (
     read_row(
         rf"assert (?P<source>{SOURCE}) == (?P<size>\d+)(?=\s*(?:\n|$))",
         lambda match, names: (
-            _fixed(match["source"], match["size"], names, "", match[0])._replace(why=_NOT_OPENED, advice=_OPEN_IT)
+            _fixed(match, names, match["source"], match["size"])._replace(why=_NOT_OPENED, advice=_OPEN_IT)
             if "specialized and CANNOT be dynamic" in match.string
             else None
         ),

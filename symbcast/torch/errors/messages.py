@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from symbcast.errors import DimensionError
-from symbcast.torch.guards.guard_texts import RELATION_NAMES, SizeNames, shown_guard
+from symbcast.torch.guards.guard_texts import RELATION_NAMES, SizeNames
 from symbcast.torch.guards.guards import Guard, Specialised
 
 
@@ -126,15 +125,20 @@ def messages_in(text: str, names: SizeNames, rows: Iterable[MessageRow]) -> Iter
 def guard_message(match: re.Match[str], names: SizeNames, text: str, line: str = "") -> Message:
     """Return the message of a requirement that torch writes as an expression."""
     shown = text.strip().rstrip(".,")
-    try:
-        guard = Guard(shown_guard(shown), names.reader.formula(shown), line)
-    except DimensionError as error:
-        sizes = names.reader.sizes_in(shown)
-        guard = Guard(shown_guard(shown), None, line, error.problem, sizes)
-        about = f", so what sizes of {', '.join(sizes)} it accepts is open" if sizes else ""
-        why = f"this guard is not read: {error.problem}{about}"
-        return Message(_quoted(match), f"torch requires {names.spelled(shown)}", why, guard=guard, line=line)
-    return Message(_quoted(match), f"torch requires {names.spelled(shown)}", guard=guard, line=line)
+    guard, why = Guard.read(shown, names.reader, line), ""
+    if guard.formula is None:
+        about = f", so what sizes of {', '.join(guard.sizes)} it accepts is open" if guard.sizes else ""
+        why = f"this guard is not read: {guard.problem}{about}"
+    return Message(_quoted(match), f"torch requires {names.spelled(shown)}", why, guard=guard, line=line)
+
+
+def fixed_message(  # noqa: PLR0913, PLR0917 - each is a part of the message
+    match: re.Match[str], axis: str, size: str, source: str, answer: tuple[str, str], line: str = ""
+) -> Message:
+    """Return the message that torch fixed an axis; the answer is why, and what to do, with the size in braces."""
+    why, advice = (text.format(size=size) for text in answer)
+    fixed = Specialised(axis, int(size), source, True, line)
+    return Message(match[0][:300], f"torch fixed {axis} at {size}", why, advice, fixed=fixed, line=line)
 
 
 def read_guard(match: re.Match[str], names: SizeNames) -> Message:
@@ -182,14 +186,9 @@ def _guard_added(match: re.Match[str], names: SizeNames) -> Message | None:
 
 
 def _specializing(match: re.Match[str], names: SizeNames) -> Message:
-    axis, size = names.axis_of(match["source"]), match["size"]
-    return Message(
-        match[0],
-        f"torch fixed {axis} at {size}",
-        "the guards leave this size only",
-        "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line whose guard leaves one size",
-        fixed=Specialised(axis, int(size), match["source"], True),
-    )
+    advice = "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line whose guard leaves one size"
+    axis = names.axis_of(match["source"])
+    return fixed_message(match, axis, match["size"], match["source"], ("the guards leave this size only", advice))
 
 
 LOG_ROWS = (

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation import holds_at, symbols_in
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import ShapeTypeError
 from symbcast.torch.guards.guard_texts import SIZE, GuardReader, shown_axis, size_name, without_log_prefixes
 from symbcast.torch.guards.guards import Guard, Guards
 from symbcast.torch.library import load_torch
@@ -86,11 +86,7 @@ def _entry(raw: Any) -> CacheEntry:
 
 def _guard(text: str, reader: GuardReader, place: str) -> Guard:
     line = re.search(r"(\S+\.py:\d+) in", place)
-    where = f"line {line[1]}" if line and "site-packages" not in line[1] else ""
-    try:
-        return Guard(text, reader.formula(text), where)
-    except DimensionError as error:
-        return Guard(text, None, where, error.problem, reader.sizes_in(text))
+    return Guard.read(text, reader, f"line {line[1]}" if line and "site-packages" not in line[1] else "")
 
 
 # Reasons for which dynamo compiles again, as ``TORCH_LOGS="recompiles"`` writes them.
@@ -108,17 +104,14 @@ class RecompileReason(NamedTuple):
         text: torch's text.
         meaning: its meaning.
         advice: what avoids it.
-        tensor, axis: the axis whose size differs, if that is the reason.
-        sizes: the size of the entry and that of the call.
+        opens: the axes to mark, if that avoids it, each as its tensor, its number and the sizes that it had.
     """
 
     kind: str
     text: str
     meaning: str
     advice: str
-    tensor: str = ""
-    axis: int | None = None
-    sizes: tuple[int, ...] = ()
+    opens: tuple[tuple[str, int, tuple[int, ...]], ...] = ()
 
 
 def _plain(source: str) -> str:
@@ -130,14 +123,14 @@ def _size(m: re.Match[str]) -> RecompileReason:
     shown = f"{tensor}.shape[{axis}] was {sizes[0]} in the entry and is {sizes[1]} in the call"
     if _PARAMETER in tensor or m["more"]:
         advice = "this is a parameter: set torch._dynamo.config.force_parameter_static_shapes = False"
-        return RecompileReason("parameter", m[0], shown, advice, tensor, axis, sizes)
+        return RecompileReason("parameter", m[0], shown, advice)
     advice = f"torch._dynamo.mark_dynamic({tensor}, {axis}) before the first call"
     if {0, 1} & {*sizes}:
         advice = (
             f"torch._dynamo.decorators.mark_unbacked({tensor}, {axis}) before the first call: torch compiles sizes of "
             "0 and 1 apart, and mark_dynamic does not change that"
         )
-    return RecompileReason("size", m[0], shown, advice, tensor, axis, sizes)
+    return RecompileReason("size", m[0], shown, advice, ((tensor, axis, sizes),))
 
 
 def _stride(m: re.Match[str]) -> RecompileReason:
@@ -160,25 +153,28 @@ def _property(m: re.Match[str]) -> RecompileReason:
 
 
 def _equal(m: re.Match[str]) -> RecompileReason:
-    left, right = (f"{_plain(m[t])}.shape[{m[a]}]" for t, a in (("one", "first"), ("other", "second")))
-    advice = (
-        f"mark both: torch._dynamo.mark_dynamic({_plain(m['one'])}, {m['first']}) and "
-        f"torch._dynamo.mark_dynamic({_plain(m['other'])}, {m['second']}); unmarked axes of one size share a symbol"
-    )
+    axes = [(_plain(m[tensor]), int(m[axis])) for tensor, axis in (("one", "first"), ("other", "second"))]
+    left, right = (f"{tensor}.shape[{axis}]" for tensor, axis in axes)
+    marks = " and ".join(f"torch._dynamo.mark_dynamic({tensor}, {axis})" for tensor, axis in axes)
     return RecompileReason(
-        "alike", m[0], f"the entry was compiled for {left} == {right}, which were equal by chance", advice
+        "alike",
+        m[0],
+        f"the entry was compiled for {left} == {right}, which were equal by chance",
+        f"mark both: {marks}; unmarked axes of one size share a symbol",
+        tuple((*axis, ()) for axis in axes),
     )
 
 
 def _branch(m: re.Match[str]) -> RecompileReason:
-    shown = re.sub(r"(\w[\w\[\]'.]*?)\.size\(\)\[(\d+)\]", r"\1.shape[\2]", _plain(m["guard"])).strip()
+    said = re.sub(r"(\w[\w\[\]'.]*?)\.size\(\)\[(\d+)\]", r"\1.shape[\2]", _plain(m["guard"])).strip()
+    shown = f"the entry serves only {said}"
+    low = re.fullmatch(r"2 <= (?P<t>[\w.\[\]']+)\.shape\[(?P<a>\d+)\]", said)
+    if low is not None:
+        mark = f"torch._dynamo.decorators.mark_unbacked({low['t']}, {low['a']})"
+        advice = f"{mark}: torch compiles sizes of 0 and 1 apart"
+        return RecompileReason("branch", m[0], shown, advice, ((low["t"], int(low["a"]), (1,)),))
     advice = "nothing to mark: the code or an operator takes another branch there, so each branch needs its own entry"
-    low = re.fullmatch(r"2 <= (?P<t>[\w.\[\]']+)\.shape\[(?P<a>\d+)\](?: <= \d+)?", shown)
-    if low is not None and "<=" not in shown[5:]:
-        advice = (
-            f"torch._dynamo.decorators.mark_unbacked({low['t']}, {low['a']}): torch compiles sizes of 0 and 1 apart"
-        )
-    return RecompileReason("branch", m[0], f"the entry serves only {shown}", advice)
+    return RecompileReason("branch", m[0], shown, advice)
 
 
 def _integer(m: re.Match[str]) -> RecompileReason:
@@ -280,16 +276,7 @@ class RecompileReport(Guessable):
     def marks(self) -> tuple[Mark, ...]:
         """The axes whose sizes made torch compile again: ``mark_unbacked`` if a size was 0 or 1."""
         seen: dict[tuple[str, int], set[int]] = {}
-        for reason in self._reasons:
-            if reason.kind == "size" and reason.axis is not None:
-                seen.setdefault((reason.tensor, reason.axis), set()).update(reason.sizes)
-            elif reason.kind == "alike":
-                for tensor, axis in re.findall(r"mark_dynamic\(([^,]+), (\d+)\)", reason.advice):
-                    seen.setdefault((tensor, int(axis)), set())
-            elif reason.kind == "branch" and "mark_unbacked(" in reason.advice:
-                for tensor, axis in re.findall(r"mark_unbacked\(([^,]+), (\d+)\)", reason.advice):
-                    seen.setdefault((tensor, int(axis)), set()).add(1)
-        for tensor, axis, sizes in self._opened:
+        for tensor, axis, sizes in (*(axis for reason in self._reasons for axis in reason.opens), *self._opened):
             seen.setdefault((tensor, axis), set()).update(sizes)
         return tuple(
             Mark(tensor, axis, "mark_unbacked" if sizes & {0, 1} else "mark_dynamic")
@@ -344,9 +331,7 @@ class RecompileReport(Guessable):
     def needed(self) -> tuple[RecompileReason, ...]:
         """The reasons that no mark removes, such as a branch on a size or another element type."""
         is_marked = {mark[:2] for mark in self.marks}
-        left = [
-            r for r in self._reasons if r.kind not in ("size", "alike", "integer") and "mark_unbacked" not in r.advice
-        ]
+        left = [r for r in self._reasons if r.kind != "integer" and not r.opens]
         # A stride follows from a size that is marked.
         needed = [r for r in left if r.kind != "stride" or not is_marked]
         needed += [*self._fixed.values(), *(() if any(r.kind == "branch" for r in needed) else self._branches)]

@@ -17,7 +17,7 @@ from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CR
 from symbcast.torch.errors.messages import LOG_ROWS, TEMPLATE_ROWS, Message, messages_in
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
 from symbcast.torch.guards.guard_texts import SOURCE, SizeNames, errors_in, without_log_prefixes
-from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
+from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised, narrow
 from symbcast.torch.guards.ranges import AUTO, FIXED, AxisRange, Ranges, range_of, with_axes, with_range
 from symbcast.torch.guards.suggestions import Suggestion, nested, ranges_of
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
@@ -234,12 +234,12 @@ class ShapesRemedy:
 
 def _narrow(ranges: dict[str, tuple[int, int | None]], name: str, spec: Any) -> Any:
     """Narrow the range of a size to that of one of its entries, unless that leaves no size; return the entry."""
-    low, high = range_of(spec)
-    least, most = ranges.get(name, (0, None))
-    least = max(least, low or 0)
-    most = min((n for n in (most, high) if n is not None), default=None)
-    if name and (most is None or least <= most):
-        ranges[name] = least, most
+    before, (low, high) = ranges.get(name), range_of(spec)
+    if name:
+        narrow(ranges, name, low or 0, high)
+        least, most = ranges[name]
+        if most is not None and least > most:
+            ranges[name] = before or (0, None)
     return spec
 
 

@@ -189,7 +189,7 @@ class Comparer:
         """Yield sizes that the guards accept and the graph does not."""
         namer = Namer.of(self._graph.shown)
         for clause in self._graph.clauses:
-            sizes = self._smallest([*self._guards.env.clauses, negate(clause)])
+            sizes = _smallest(self._guards.env, [*self._guards.env.clauses, negate(clause)])
             if sizes is None:
                 continue
             error = self._run(self._runnable, sizes)
@@ -210,14 +210,14 @@ class Comparer:
         for n, clause in enumerate(clauses):
             others = [*clauses[:n], *clauses[n + 1 :]]
             for beside in ([*self._graph.clauses, *others], [*self._graph.clauses], others):
-                sizes = self._smallest([negate(clause), *beside])
+                sizes = _smallest(self._guards.env, [negate(clause), *beside])
                 if sizes is not None and self._run(self._module, sizes) == "":
                     yield Disagreement("too narrow", namer.formula(clause), sizes)
                     break
 
     def _fixed(self) -> Iterator[Disagreement]:
         """Yield other sizes at which the module runs, for axes that torch fixed although they were left open."""
-        sizes = self._smallest(self._guards.env.clauses)
+        sizes = _smallest(self._guards.env, self._guards.env.clauses)
         opened = [s for s in self._guards.specialised if s.was_open]
         for n, fixed in enumerate(opened if sizes is not None else ()):
             if any(s.size == fixed.size for s in opened[:n]):
@@ -246,22 +246,17 @@ class Comparer:
         self._tried += 1
         return error_of(module, arguments)
 
-    def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
-        """Return the smallest sizes at which formulas hold; None if there are none or none were found."""
-        env = self._guards.env
-        witness = _witness(env, formulas)
-        if witness is None:
-            return None
-        least: dict[str, int] = {name: max(1, env.least(s)) for s, name in env.shown.items()}
-        return {**least, **{s.name: n for s, n in witness.items() if isinstance(s, Symbol)}}
 
-
-def _witness(program: Program, formulas: Iterable[Formula]) -> Mapping[Symbol, int] | None:
+def _smallest(program: Program, formulas: Iterable[Formula]) -> dict[str, int] | None:
     """Return the smallest sizes of a program at which formulas hold; None if there are none or none were found."""
     try:
-        return Decision(assumptions_with(program), formulas).witness()
+        witness = Decision(assumptions_with(program), formulas).witness()
     except ContradictionError:
         return None
+    if witness is None:
+        return None
+    least = {name: max(1, program.least(s)) for s, name in program.shown.items()}
+    return {**least, **{program.shown.get(s, s.name): n for s, n in witness.items() if isinstance(s, Symbol)}}
 
 
 # Find rules that require less of sizes than torch does, with the help of torch's recorded guards.
@@ -314,15 +309,9 @@ class WeakRules:
         # A size of 1 often broadcasts where a larger size fails.
         beyond = [at_most(2, s) for s in self._graph.shown]
         for besides in ([], beyond):
-            sizes = self._smallest([*self._graph.clauses, negate(formula), *besides])
+            sizes = _smallest(self._graph, [*self._graph.clauses, negate(formula), *besides])
             if sizes is not None:
                 yield sizes
-
-    def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
-        witness = _witness(self._graph, formulas)
-        if witness is None:
-            return None
-        return {name: witness.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}
 
     def _failure(self, sizes: dict[str, int]) -> KernelFailure | None:
         key = tuple(sizes.values())

@@ -39,6 +39,14 @@ class Guard(NamedTuple):
     sizes: tuple[str, ...] = ()
     """The sizes that a guard mentions that cannot be read."""
 
+    @classmethod
+    def read(cls, text: str, reader: GuardReader, line: str = "") -> Guard:
+        """Return a guard as torch writes it."""
+        try:
+            return cls(shown_guard(text), reader.formula(text), line)
+        except DimensionError as error:
+            return cls(shown_guard(text), None, line, error.problem, reader.sizes_in(text))
+
 
 class Clause(NamedTuple):
     """A clause of the minimal condition: where it comes from, and torch's guards behind it."""
@@ -70,6 +78,12 @@ class Specialised(NamedTuple):
     def __str__(self) -> str:
         place = self.line or (self.needed_by and f"needed by {self.needed_by}")
         return f"{self.axis} == {self.size}" + (f"  ({place})" if place else "")
+
+
+def narrow(ranges: dict[str, tuple[int, int | None]], name: str, low: int, high: int | None = None) -> None:
+    """Narrow the range of a size."""
+    least, most = ranges.get(name, (0, None))
+    ranges[name] = max(least, low), min((n for n in (most, high) if n is not None), default=None)
 
 
 class Guards:
@@ -115,22 +129,16 @@ class Guards:
 
         Bounds of one size narrow its range.
         """
-        other, ranges = copy(self), dict(self.ranges)
         own = (Guard(f"{name} >= {n}", at_most(n, symbol(name))) for name, n in self._least.items())
-        more = [*own, *more]
-        other._least = dict.fromkeys(self._least, 0)
-        for name in ("env", "_asked", "clauses"):
-            other.__dict__.pop(name, None)
-        other.all = (*self.all, *more)
-        for guard in other.all[len(self.all) :]:
+        added, ranges = [*own, *more], dict(self.ranges)
+        for guard in added:
             match guard.formula:
                 case Comparison("<=", int(least), Symbol() as size):
-                    low, high = ranges.get(str(size), (0, None))
-                    ranges[str(size)] = max(low, least), high
+                    narrow(ranges, str(size), least)
                 case Comparison("<=", Symbol() as size, int(most)):
-                    low, high = ranges.get(str(size), (0, None))
-                    ranges[str(size)] = low, most if high is None else min(high, most)
-        return other.with_ranges(ranges)
+                    narrow(ranges, str(size), 0, most)
+        guards = (*self.all, *added)
+        return Guards(guards, self._sizes, 0, nodes=self._nodes, specialised=self.specialised, ranges=ranges)
 
     @property
     def unread(self) -> tuple[Guard, ...]:
@@ -302,9 +310,7 @@ def guards_of(
     ]
     ranges: dict[str, tuple[int, int | None]] = {}
     for axis in dynamic:
-        low, high = ranges.get(str(axis.size), (0, None))
-        least, most = _range_of(program, axis)
-        ranges[str(axis.size)] = max(low, least), most if high is None else high
+        narrow(ranges, str(axis.size), *_range_of(program, axis))
     sizes = [str(a.size) for a in dynamic]
     read = _read(program, inputs)
     integers = [str(a.size) for a in dynamic if a.axis is None]
@@ -320,11 +326,7 @@ def _read(program: Any, inputs: ProgramInputs) -> Iterator[Guard]:
     reader = GuardReader({name: a.size for a in inputs.axes for name in a.names})
     lines = _lines(program)
     for n, text in enumerate(program._guards_code):
-        line = lines[n] if n < len(lines) else ""
-        try:
-            yield Guard(shown_guard(text), reader.formula(text), line)
-        except DimensionError as error:
-            yield Guard(shown_guard(text), None, line, error.problem, reader.sizes_in(text))
+        yield Guard.read(text, reader, lines[n] if n < len(lines) else "")
     for axis, formula in inputs.holds:
         yield Guard(f"{axis.text} == {axis.known}", formula)
     yield from _ranges(program, [a for a in inputs.axes if a.is_dynamic])

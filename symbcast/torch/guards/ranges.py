@@ -207,9 +207,7 @@ class Ranges(NamedTuple):
 def with_range(dim: Any, spec: Any) -> Any:
     """Return `Dim.AUTO` with the range of a `Dim` or a hint, if it has one; ``dim`` is torch's class."""
     low, high = range_of(spec)
-    ends = {"min": low} if low is not None and low > 2 else {}
-    ends |= {"max": high} if high is not None else {}
-    return dim.AUTO(**ends) if ends else dim.AUTO
+    return eval(AxisRange("", low=low if low is not None and low > 2 else None, high=high).text, {"Dim": dim})
 
 
 def range_of(spec: Any) -> tuple[int | None, int | None]:

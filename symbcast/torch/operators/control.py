@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from symbcast.core.algebra import arithmetic
@@ -29,6 +29,8 @@ from symbcast.operators.values.elements import quotient_towards_zero
 from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import UNKNOWN, Value
 from symbcast.torch.calls import (
+    DIVISIONS,
+    INTEGER_FUNCTIONS,
     TorchCall,
     argument_ratio,
     element_of,
@@ -36,6 +38,7 @@ from symbcast.torch.calls import (
     formula_of,
     is_exact,
     operator,
+    product_of,
     raw_argument,
     scalar,
     size_of,
@@ -46,36 +49,27 @@ def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
     return size_of(call.argument("0")), size_of(call.argument("1"))
 
 
-def _offer(name: str, function: Callable[[Dim, Dim], Dim]) -> None:
-    @operator(f"operator.{name}")
-    def computed(call: TorchCall) -> Value:
-        left, right = _two(call)
-        if left is None or right is None:
-            return _as_recorded(call, name)
-        if name in ("floordiv", "mod"):
-            call.require(Comparison("!=", right, 0), "a divisor must not be 0")
-        return scalar(function(left, right))
+@operator(
+    *(f"operator.{name}" for name in ("add", "sub", "mul", "neg", "floordiv", "mod")),
+    *(f"{module}{name}" for module in ("torch.sym_", "builtins.") for name in ("max", "min")),
+    "torch.sym_sum",
+)
+def computed(call: TorchCall) -> Value:
+    """An integer computed from others, or from a list of them."""
+    name, listed = call.node.op_type.rpartition(".")[2].removeprefix("sym_"), list(call.arguments.values())
+    listed = listed[0] if isinstance(listed[0], list) else listed
+    sizes = [d for d in map(size_of, listed) if d is not None]
+    if len(sizes) < len(listed):
+        return _product(call) if name == "mul" else scalar(None)
+    if name in DIVISIONS:
+        call.require(Comparison("!=", sizes[1], 0), "a divisor must not be 0")
+    return scalar(INTEGER_FUNCTIONS[name](*sizes))
 
 
-_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
-    "add": arithmetic.add,
-    "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
-    "floordiv": arithmetic.floor_divide,
-    "mod": arithmetic.modulo,
-}
-for _name, _function in _ARITHMETIC.items():
-    _offer(_name, _function)
-
-
-def _as_recorded(call: TorchCall, name: str) -> Value:
+def _product(call: TorchCall) -> Value:
     """Return a product of real numbers as a quotient of sizes; unknown if floats may round it otherwise."""
     left, right = (_exact(call.argument(n)) for n in ("0", "1"))
-    if name == "mul" and left is not None and right is not None:
-        return scalar(
-            SizeRatio(arithmetic.multiply(left.above, right.above), arithmetic.multiply(left.below, right.below))
-        )
-    return scalar(None)
+    return scalar(None if left is None or right is None else product_of(left, right))
 
 
 def _exact(value: object) -> SizeRatio | None:
@@ -96,7 +90,7 @@ def divided(call: TorchCall) -> Value:
         call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     if left is None or right is None:
         return scalar(None)
-    return scalar(SizeRatio(arithmetic.multiply(left.above, right.below), arithmetic.multiply(left.below, right.above)))
+    return scalar(product_of(left, SizeRatio(right.below, right.above)))
 
 
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
@@ -132,13 +126,6 @@ def real(call: TorchCall) -> Value:
     return scalar(argument_ratio(call.argument("0")))
 
 
-@operator("operator.neg")
-def negative(call: TorchCall) -> Value:
-    """The negation of an integer."""
-    number = size_of(call.argument("0"))
-    return scalar(None if number is None else arithmetic.subtract(0, number))
-
-
 @operator("operator.pow", "torch.pow_by_natural")
 def power(call: TorchCall) -> Value:
     """A power of an integer."""
@@ -148,40 +135,21 @@ def power(call: TorchCall) -> Value:
     return scalar(arithmetic.multiply(*[base] * exponent))
 
 
-@operator("torch.sym_max", "torch.sym_min", "builtins.max", "builtins.min")
-def extremum(call: TorchCall) -> Value:
-    """The larger or smaller of two integers."""
-    left, right = _two(call)
-    if left is None or right is None:
-        return scalar(None)
-    return scalar((arithmetic.maximum if call.node.op_type.endswith("max") else arithmetic.minimum)([left, right]))
+# How the first of two integers compares; of the others, the second compares so with the first.
+_RELATIONS: dict[str, Operator] = {"eq": "==", "ne": "!=", "le": "<=", "lt": "<"}
+_TURNED: dict[str, Operator] = {"ge": "<=", "gt": "<"}
 
 
-@operator("torch.sym_sum")
-def total(call: TorchCall) -> Value:
-    """The sum of a list of integers."""
-    sizes = [size_of(v) for v in call.argument("0") or ()]
-    return scalar(None if None in sizes else arithmetic.add(*(d for d in sizes if d is not None)))
-
-
-_RELATIONS: dict[str, tuple[Operator, bool]] = {
-    "eq": ("==", False),
-    "ne": ("!=", False),
-    "le": ("<=", False),
-    "lt": ("<", False),
-    "ge": ("<=", True),
-    "gt": ("<", True),
-}
-
-
-@operator(*(f"operator.{name}" for name in _RELATIONS))
+@operator(*(f"operator.{name}" for name in (*_RELATIONS, *_TURNED)))
 def compared(call: TorchCall) -> Value:
     """A comparison of two integers, as a boolean."""
     left, right = _two(call)
     if left is None or right is None:
         return scalar(None)
-    relation, is_turned = _RELATIONS[call.node.op_type.rpartition(".")[2]]
-    return scalar(Comparison(relation, right, left) if is_turned else Comparison(relation, left, right))
+    name = call.node.op_type.rpartition(".")[2]
+    return scalar(
+        Comparison(_TURNED[name], right, left) if name in _TURNED else Comparison(_RELATIONS[name], left, right)
+    )
 
 
 @operator("torch.sym_not", "operator.not_")

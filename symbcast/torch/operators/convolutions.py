@@ -132,22 +132,15 @@ def pooled(call: TorchCall) -> list[Value]:
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     dims, is_single = _batched(call.dims("self"), count)
     call.refuse_if(len(dims) != count + 2, f"the input must have {count + 1} or {count + 2} axes")
-    kernel = _spread(call.numbers_of("kernel_size"), count, 1)
-    strides = _spread(call.numbers_of("stride"), count, 0) if call.argument("stride") else kernel
-    padding, dilations = (
-        _spread(call.numbers_of(n), count, d) if n in call.arguments else [d] * count
-        for n, d in (("padding", 0), ("dilation", 1))
-    )
-    _at_least(call, 1, *kernel, *strides, *dilations, reason="window, stride and dilation must be 1 or more")
-    _at_least(call, 0, *padding, reason="the padding must not be negative")
-    windows = [SlidingWindow(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
+    windows = _windows(call, count)
+    _at_least(call, 0, *(w.before for w in windows), reason="the padding must not be negative")
     if any(isinstance(w.span, int) and w.before > w.span // 2 for w in windows):
         call.refuse("the padding must be at most half of the window")
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     # This kernel alone refuses a window that only fits with its padding.
     if call.node.op_type == "aten.avg_pool3d":
-        for size, window in zip(dims[2:], kernel, strict=True):
-            call.at_most(window, size, "the input must not be smaller than the window")
+        for size, window in zip(dims[2:], windows, strict=True):
+            call.at_most(window.kernel, size, "the input must not be smaller than the window")
     output = convolution.pool(
         call, dims, windows, convolution.fitting_rounded_up if call.flag("ceil_mode") else convolution.fitting
     )
@@ -204,7 +197,7 @@ def columns(call: TorchCall) -> Value:
     """The elements under a window as columns, one for each position."""
     dims, is_single = _batched(call.dims("self"), 2)
     call.refuse_if(len(dims) != 4, "the input must have 3 or 4 axes")
-    windows = _plain_windows(call)
+    windows = _windows(call, 2)
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     positions = [convolution.fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
     output = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
@@ -219,7 +212,7 @@ def from_columns(call: TorchCall) -> Value:
     batch = (1, *dims) if is_single else dims
     call.refuse_if(len(batch) != 3, "the input must have 2 or 3 axes")
     call.at_most(1, batch[1], "there must be channels")
-    windows, sizes = _plain_windows(call), call.known_sizes("output_size")
+    windows, sizes = _windows(call, 2), call.known_sizes("output_size")
     block = multiply(*(w.kernel for w in windows))
     call.require(equal(modulo(batch[1], block), 0), f"the channels must be a multiple of the {block} of the window")
     positions = multiply(*(convolution.fitting(call, d, w) for d, w in zip(sizes, windows, strict=True)))
@@ -228,9 +221,11 @@ def from_columns(call: TorchCall) -> Value:
     return Value(output[1:] if is_single else output)
 
 
-def _plain_windows(call: TorchCall) -> list[SlidingWindow]:
-    names = (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0))
-    kernel, strides, dilations, padding = (_spread(call.numbers_of(n), 2, d) for n, d in names)
+def _windows(call: TorchCall, count: int) -> list[SlidingWindow]:
+    """Return the windows of a node by axis; without strides, they lie side by side."""
+    names = (("kernel_size", 1), ("stride", 0), ("dilation", 1), ("padding", 0))
+    kernel, strides, dilations, padding = (_spread(call.numbers_of(n), count, d) for n, d in names)
+    strides = strides if call.argument("stride") else kernel
     _at_least(call, 1, *kernel, *strides, *dilations, reason="window, stride and dilation must be 1 or more")
     return [SlidingWindow(k, s, d, p, p) for k, s, d, p in zip(kernel, strides, dilations, padding, strict=True)]
 

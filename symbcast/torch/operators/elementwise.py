@@ -142,20 +142,13 @@ def filled(call: TorchCall) -> Value:
     return Value(call.dims("self"))
 
 
-@operator("tril", "triu", "tril_", "triu_")
-def triangle(call: TorchCall) -> Value:
-    """The lower or upper triangle of matrices."""
+@operator("tril", "triu", "tril_", "triu_", "renorm")
+def of_matrices(call: TorchCall) -> Value:
+    """The lower or upper triangle of matrices, or the slices along an axis, each scaled to a maximum norm."""
     dims = call.dims("self")
     call.refuse_if(len(dims) < 2, "a matrix must have at least two axes")
-    return Value(dims)
-
-
-@operator("renorm")
-def renormed(call: TorchCall) -> Value:
-    """The slices along an axis, each scaled to a maximum norm."""
-    dims = call.dims("self")
-    call.refuse_if(len(dims) < 2, "the tensor must have at least two axes")
-    call.axis(call.number("dim"), len(dims))
+    if "renorm" in call.node.op_type:
+        call.axis(call.number("dim"), len(dims))
     return Value(dims)
 
 
@@ -278,29 +271,22 @@ def counted(call: TorchCall) -> Value:
         note = "not checked: the end must not be before the start, and the step not 0"
         call.note(note, is_about_data=call.is_data())
         return Value((call.count(),))
-    forward = [at_most(1, step), at_most(0, subtract(end, start))]
-    back = [at_most(step, -1), at_most(0, subtract(start, end))]
-    if call.bounds.is_at_least(step, 0):
-        call.at_most(1, step, "the step must not be 0")
-        call.require(forward[1], "the end must not be before the start")
-    elif call.bounds.is_at_most(step, 0):
-        call.at_most(step, -1, "the step must not be 0")
-        call.require(back[1], "the end must not be before the start")
-    else:
-        call.require(any_of([all_of(forward), all_of(back)]), "the end must not be before the start, nor the step 0")
-        length = call.asker.by_cases(
-            f"{call.size_prefix}_count",
-            f"the number of steps [{call.place.name}]",
-            forward[0],
-            ceil_divide(subtract(end, start), step),
-            ceil_divide(subtract(start, end), multiply(-1, step)),
-        )
-        return Value((length,))
-    if isinstance(step, int):
-        return Value((ceil_divide(subtract(end, start) if step > 0 else subtract(start, end), abs(step)),))
-    if call.bounds.is_at_least(step, 0):
-        return Value((ceil_divide(subtract(end, start), step),))
-    return Value((ceil_divide(subtract(start, end), multiply(-1, step)),))
+    # How far it goes forward, and backward, and in which steps.
+    ways = {
+        sign: [at_most(1, multiply(sign, step)), at_most(0, multiply(sign, subtract(end, start)))] for sign in (1, -1)
+    }
+
+    def count(sign: int) -> Dim:
+        return ceil_divide(multiply(sign, subtract(end, start)), multiply(sign, step))
+
+    for sign, (is_step, is_after) in ways.items():
+        if call.bounds.is_at_least(multiply(sign, step), 0):
+            call.require(is_step, "the step must not be 0")
+            call.require(is_after, "the end must not be before the start")
+            return Value((count(sign),))
+    call.require(any_of(map(all_of, ways.values())), "the end must not be before the start, nor the step 0")
+    text = f"the number of steps [{call.place.name}]"
+    return Value((call.asker.by_cases(f"{call.size_prefix}_count", text, ways[1][0], count(1), count(-1)),))
 
 
 @translation("arange")

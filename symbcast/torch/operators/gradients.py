@@ -10,7 +10,7 @@ from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.convolutions import convolved, pooled, sampled
 from symbcast.torch.operators.elementwise import pointwise
-from symbcast.torch.operators.indexing import diagonal_of, note_short_source
+from symbcast.torch.operators.indexing import note_short_source
 from symbcast.torch.operators.layout import padded, unfolded_shape
 from symbcast.torch.operators.networks import gated, normalised
 
@@ -243,20 +243,4 @@ def of_windows(call: TorchCall) -> Value:
     """The gradient of a tensor whose windows along an axis were taken."""
     dims = tuple(call.known_sizes("input_sizes"))
     _has_shape(call, unfolded_shape(call, dims, call.number("dim")), "grad_in")
-    return Value(dims)
-
-
-@operator("diagonal_backward")
-def of_diagonal(call: TorchCall) -> Value:
-    """The gradient of a tensor whose diagonal was taken: zeros around the gradient of the diagonal."""
-    dims = tuple(call.known_sizes("input_sizes"))
-    call.broadcast(call.dims("grad_output"), diagonal_of(call, dims), rule="unidirectional")
-    return Value(dims)
-
-
-@operator("diagonal_scatter")
-def diagonal_written(call: TorchCall) -> Value:
-    """A tensor with its diagonal overwritten."""
-    dims = call.dims("self")
-    call.same_shape(call.dims("src"), diagonal_of(call, dims), "the source must have the shape of the diagonal")
     return Value(dims)

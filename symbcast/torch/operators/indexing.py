@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -379,10 +380,16 @@ def _are_data(call: TorchCall, *names: str) -> bool:
 @operator("select", "select_copy")
 def selected(call: TorchCall) -> Value:
     """One element along an axis; the index must be within the axis."""
-    dims = call.dims("self")
-    place = call.axis(call.number("dim", 0), len(dims))
-    _within(call, call.size("index"), dims[place])
-    return Value((*dims[:place], *dims[place + 1 :]))
+    return Value(_selected(call, call.dims("self")))
+
+
+def _selected(call: TorchCall, dims: Dims) -> Dims:
+    place, index = call.axis(call.number("dim", 0), len(dims)), call.size("index")
+    if index is None:
+        call.note("not checked: the index must be within the axis", is_about_data=call.is_data_in("index"))
+    else:
+        within(call, index, index, dims[place], ())
+    return (*dims[:place], *dims[place + 1 :])
 
 
 def _cut_contents(call: TorchCall, output: Value, cut: tuple[Dim, Dim, int]) -> Content | None:
@@ -403,36 +410,6 @@ def select_contents(call: TorchCall, output: Value) -> Content | None:
     if index is None:
         return some_contents(call, output)
     return _gathered_contents(call, output, Value((), INT64, Elements((index,))))
-
-
-def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:
-    if index is None:
-        call.note("not checked: the index must be within the axis", is_about_data=call.is_data_in("index"))
-        return
-    within(call, index, index, size, ())
-
-
-@operator("slice_scatter")
-def slice_written(call: TorchCall) -> Value:
-    """A tensor with a slice of an axis overwritten; the source has the slice's shape."""
-    dims = call.dims("self")
-    part = _part(call, dims)
-    if part is None:
-        call.note("not checked: the source must have the shape of the slice")
-    else:
-        call.same_shape(call.dims("src"), part, "the source must have the shape of the slice")
-    return Value(dims)
-
-
-@operator("select_scatter")
-def place_written(call: TorchCall) -> Value:
-    """A tensor with one element along an axis overwritten."""
-    dims, written = call.dims("self"), call.dims("src")
-    place = call.axis(call.number("dim"), len(dims))
-    _within(call, call.size("index"), dims[place])
-    part = (*dims[:place], *dims[place + 1 :])
-    call.same_shape(written, part, "the source must have the shape of the part that it overwrites")
-    return Value(dims)
 
 
 @operator("diagonal", "diagonal_copy")
@@ -467,23 +444,23 @@ def diag(call: TorchCall) -> Value:
     return Value(_diagonal(call, dims, (0, 1), offset))
 
 
-@operator("select_backward")
-def place_of_gradient(call: TorchCall) -> Value:
-    """The gradient of a tensor whose element along an axis was selected: zeros around the gradient of the element."""
-    dims = tuple(call.known_sizes("input_sizes"))
-    place = call.axis(call.number("dim"), len(dims))
-    _within(call, call.size("index"), dims[place])
-    call.broadcast(call.dims("grad_output"), (*dims[:place], *dims[place + 1 :]), rule="unidirectional")
-    return Value(dims)
+_PARTS: dict[str, Callable[[TorchCall, Dims], Dims | None]] = {
+    "slice": _part,
+    "select": _selected,
+    "diagonal": diagonal_of,
+}
 
 
-@operator("slice_backward")
-def part_of_gradient(call: TorchCall) -> Value:
-    """The gradient of a tensor of which a slice was taken: zeros around the gradient of the slice."""
-    dims = tuple(call.known_sizes("input_sizes"))
-    part = _part(call, dims)
+@operator(*(f"{part}_{way}" for part in _PARTS for way in ("scatter", "backward")))
+def around_a_part(call: TorchCall) -> Value:
+    """A tensor with a part overwritten, or the gradient of one whose part was taken: zeros around the part's own."""
+    name, _, way = call.node.op_type.removeprefix("aten.").partition("_")
+    dims = call.dims("self") if way == "scatter" else tuple(call.known_sizes("input_sizes"))
+    part = _PARTS[name](call, dims)
     if part is None:
-        call.note("not checked: the gradient must fit the slice")
+        call.note("not checked: the source or the gradient must have the shape of the slice")
+    elif way == "scatter":
+        call.same_shape(call.dims("src"), part, "the source must have the shape of the part that it overwrites")
     else:
         call.broadcast(call.dims("grad_output"), part, rule="unidirectional")
     return Value(dims)

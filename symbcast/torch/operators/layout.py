@@ -392,24 +392,17 @@ def unbound(call: TorchCall) -> list[Value]:
     return [Value((*dims[:place], *dims[place + 1 :]))] * count
 
 
-@operator("pixel_shuffle")
+@operator("pixel_shuffle", "pixel_unshuffle")
 def shuffled(call: TorchCall) -> Value:
-    """Blocks of channels moved into the spatial axes."""
-    dims, block = call.dims("self"), call.number("upscale_factor")
+    """Blocks of channels moved into the spatial axes, or back."""
+    dims, is_back = call.dims("self"), "un" in call.node.op_type
+    block = call.number("downscale_factor" if is_back else "upscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
     call.refuse_if(len(dims) < 3, "there must be channels and two spatial axes")
-    return Value((*dims[:-3], *reshaping.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
-
-
-@operator("pixel_unshuffle")
-def unshuffled(call: TorchCall) -> Value:
-    """Spatial blocks moved into the channels."""
-    dims, block = call.dims("self"), call.number("downscale_factor")
-    call.at_most(1, block, "the factor must be 1 or more")
-    call.refuse_if(len(dims) < 3, "there must be channels and two spatial axes")
-    output = (*dims[:-3], *reshaping.space_to_depth(call, (1, *dims[-3:]), block)[1:])
-    # Torch returns an empty tensor as it is.
-    return Value(call.unless(call.empty(dims), dims, lambda: output))
+    move = reshaping.space_to_depth if is_back else reshaping.depth_to_space
+    output = (*dims[:-3], *move(call, (1, *dims[-3:]), block)[1:])
+    # Torch returns an empty tensor as it is, if it moves pixels into the channels.
+    return Value(call.unless(call.empty(dims), dims, lambda: output) if is_back else output)
 
 
 @operator("channel_shuffle", "native_channel_shuffle")

@@ -30,13 +30,46 @@ def square_of(call: TorchCall, *names: str) -> Dims:
     return dims
 
 
-@operator(
-    "linalg_inv", "linalg_cholesky", "linalg_matrix_exp", "matrix_exp", "linalg_matrix_power", "matrix_power",
-    "inverse", "cholesky_inverse",
-)  # fmt: skip
-def of_square(call: TorchCall) -> Value:
-    """A square matrix computed from one of the same size."""
-    return Value(square_of(call, "self", "A"))
+def shaped(call: TorchCall, dims: Dims, form: str) -> list[Value]:
+    """Return the outputs of an operator on matrices (m, n), by the axes of each after the batch.
+
+    ``k`` is the smaller of m and n, ``.`` stands for a number for each matrix, and 0 for an empty vector.
+    """
+    *batch, rows, columns = dims
+    sizes = {"m": [rows], "n": [columns], "k": [minimum((rows, columns))], ".": []}
+    shapes = (
+        (0,) if part == "0" else (*batch, *(d for axis in part.split() for d in sizes[axis]))
+        for part in form.split(", ")
+    )
+    return [Value(shape) for shape in shapes][: len(call.node.outputs)]
+
+
+# What operators make of square matrices (n, n), and of any (m, n).
+_OF_SQUARE = {
+    "n n": (
+        "linalg_inv", "linalg_cholesky", "linalg_matrix_exp", "matrix_exp", "linalg_matrix_power", "matrix_power",
+        "inverse", "cholesky_inverse",
+    ),
+    ".": ("linalg_det", "det", "logdet"),
+    "., n n, n": ("_linalg_det",),
+    "., ., n n, n": ("linalg_slogdet", "slogdet", "_linalg_slogdet"),
+    "n": ("linalg_eigvalsh", "linalg_eigvals", "_linalg_eigvals"),
+    "n n, .": ("linalg_inv_ex", "linalg_cholesky_ex"),
+    "n n, n, .": ("linalg_ldl_factor", "linalg_ldl_factor_ex"),
+}  # fmt: skip
+_OF_ANY = {
+    "k": ("linalg_svdvals",),
+    "n m": ("linalg_pinv", "pinverse"),
+    "m n, k, .": ("linalg_lu_factor", "linalg_lu_factor_ex", "geqrf"),
+}
+_FORMS = {f"aten.{name}": form for forms in (_OF_SQUARE, _OF_ANY) for form, names in forms.items() for name in names}
+
+
+@operator(*_FORMS)
+def of_matrices(call: TorchCall) -> list[Value]:
+    """What is computed from matrices alone."""
+    form = _FORMS[call.node.op_type]
+    return shaped(call, (square_of if form in _OF_SQUARE else matrix_of)(call, "self", "A"), form)
 
 
 @operator("cholesky")
@@ -49,85 +82,32 @@ def triangle_of(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("linalg_det", "det", "logdet")
-def determinant(call: TorchCall) -> Value:
-    """A number for each square matrix."""
-    return Value(square_of(call, "self", "A")[:-2])
-
-
-@operator("linalg_slogdet", "slogdet", "_linalg_slogdet", "_linalg_det")
-def signed_determinant(call: TorchCall) -> list[Value]:
-    """The sign and the logarithm of each determinant, or only the determinant; the kernels add the factors."""
-    dims, is_signed = square_of(call, "self", "A"), "slogdet" in call.node.op_type
-    numbers = [dims[:-2]] * (2 if is_signed else 1)
-    return [Value(shape) for shape in (*numbers, dims, dims[:-1])][: len(call.node.outputs)]
-
-
 @operator("linalg_eigh", "linalg_eig", "_linalg_eigh")
 def eigenvectors(call: TorchCall) -> list[Value]:
     """The eigenvalues of square matrices, and their vectors unless ``compute_v`` is False."""
-    dims = square_of(call, "self", "A")
-    return [Value(dims[:-1]), Value(dims if call.flag("compute_v", True) else (0,))]
-
-
-@operator("linalg_eigvalsh", "linalg_eigvals", "_linalg_eigvals")
-def eigenvalues(call: TorchCall) -> Value:
-    """The eigenvalues of square matrices."""
-    return Value(square_of(call, "self", "A")[:-1])
+    return shaped(call, square_of(call, "self", "A"), "n, n n" if call.flag("compute_v", True) else "n, 0")
 
 
 @operator("linalg_svd", "_linalg_svd")
 def singular_vectors(call: TorchCall) -> list[Value]:
     """Left vectors, values and right vectors; without ``full_matrices``, as many vectors as values."""
-    *batch, rows, columns = matrix_of(call, "A")
-    least = minimum((rows, columns))
     is_full = call.flag("full_matrices", call.node.op_type == "aten.linalg_svd")
-    if not call.flag("compute_uv", True):
-        return [Value((0,)), Value((*batch, least)), Value((0,))]
-    left = (*batch, rows, rows if is_full else least)
-    return [Value(left), Value((*batch, least)), Value((*batch, columns if is_full else least, columns))]
+    form = "m m, k, n n" if is_full else "m k, k, k n"
+    return shaped(call, matrix_of(call, "A"), form if call.flag("compute_uv", True) else "0, k, 0")
 
 
 @operator("svd")
 def singular_vectors_in_columns(call: TorchCall) -> list[Value]:
     """Left vectors, values and right vectors, both in columns; with ``some``, as many vectors as values."""
-    *batch, rows, columns = matrix_of(call, "self")
-    least = minimum((rows, columns))
     is_full = not call.flag("some", True) or not call.flag("compute_uv", True)
-    left, right = ((*batch, size, size if is_full else least) for size in (rows, columns))
-    return [Value(left), Value((*batch, least)), Value(right)]
-
-
-@operator("linalg_svdvals")
-def singular_values(call: TorchCall) -> Value:
-    """The singular values of matrices."""
-    dims = matrix_of(call, "A")
-    return Value((*dims[:-2], minimum((dims[-2], dims[-1]))))
+    return shaped(call, matrix_of(call, "self"), "m m, k, n n" if is_full else "m k, k, n k")
 
 
 @operator("linalg_qr")
 def orthogonal(call: TorchCall) -> list[Value]:
     """An orthogonal and a triangular factor; the mode decides how many columns the first one has."""
-    *batch, rows, columns = matrix_of(call, "A")
-    least, mode = minimum((rows, columns)), call.argument("mode") or "reduced"
-    if mode == "r":
-        return [Value((0,)), Value((*batch, least, columns))]
-    inner = rows if mode == "complete" else least
-    return [Value((*batch, rows, inner)), Value((*batch, inner, columns))]
-
-
-@operator("linalg_pinv", "pinverse")
-def pseudo_inverse(call: TorchCall) -> Value:
-    """The pseudo-inverse, of the transposed shape."""
-    dims = matrix_of(call, "self", "A")
-    return Value((*dims[:-2], dims[-1], dims[-2]))
-
-
-@operator("linalg_inv_ex", "linalg_cholesky_ex")
-def of_square_with_status(call: TorchCall) -> list[Value]:
-    """A square matrix computed from one of the same size, and a status for each."""
-    dims = square_of(call, "self", "A")
-    return [Value(dims), Value(dims[:-2])]
+    forms = {"r": "0, k n", "complete": "m m, m n"}
+    return shaped(call, matrix_of(call, "A"), forms.get(call.argument("mode"), "m k, k n"))
 
 
 @operator("linalg_solve", "linalg_solve_ex", "_linalg_solve_ex")
@@ -227,14 +207,6 @@ def crossed(call: TorchCall) -> Value:
     return Value(call.broadcast(left, right))
 
 
-@operator("linalg_vecdot")
-def dotted(call: TorchCall) -> Value:
-    """The inner products along an axis of tensors that are broadcast."""
-    dims = call.broadcast(call.dims("x"), call.dims("y"))
-    (place,) = call.distinct_axes([call.number("dim", -1)], max(len(dims), 1), TWICE)
-    return Value(reduce(call, dims, [place] if dims else (), keepdims=False))
-
-
 @operator("linalg_multi_dot", "chain_matmul")
 def chained(call: TorchCall) -> Value:
     """The product of several matrices; the first and the last may be vectors."""
@@ -279,36 +251,24 @@ def _without(dims: Dims, places: list[int]) -> Dims:
 # Factors of matrices, and norms and ranks that are computed from them.
 
 
-@operator("linalg_lu_factor", "linalg_lu_factor_ex", "geqrf")
-def packed_triangles(call: TorchCall) -> list[Value]:
-    """Both triangles in one matrix, the row exchanges or the scales of reflections, and for ``_ex`` a status."""
-    *batch, rows, columns = dims = matrix_of(call, "self", "A")
-    return [Value(dims), Value((*batch, minimum((rows, columns)))), Value(tuple(batch))][: len(call.node.outputs)]
-
-
 @operator("linalg_lu")
 def triangles(call: TorchCall) -> list[Value]:
     """A permutation, a lower and an upper triangle."""
-    *batch, rows, columns = dims = matrix_of(call, "A")
-    least = minimum((rows, columns))
-    if not call.flag("pivot", True):
+    dims, is_pivoted = matrix_of(call, "A"), call.flag("pivot", True)
+    if not is_pivoted:
         call.require(call.empty(dims), "torch exchanges rows on the CPU: pivot must be True")
-    left = (*batch, rows, rows) if call.flag("pivot", True) else (0,)
-    return [Value(left), Value((*batch, rows, least)), Value((*batch, least, columns))]
+    return shaped(call, dims, "m m, m k, k n" if is_pivoted else "0, m k, k n")
 
 
 @operator("lu_unpack")
 def unpacked_triangles(call: TorchCall) -> list[Value]:
     """A permutation, a lower and an upper triangle of both triangles in one matrix."""
-    *batch, rows, columns = dims = matrix_of(call, "LU_data")
-    least = minimum((rows, columns))
-    pivots = call.dims("LU_pivots")
-    if call.flag("unpack_pivots", True):
-        call.same_shape(pivots, (*batch, least), "there must be one row exchange for each diagonal element")
-    permutation = (*batch, rows, rows) if call.flag("unpack_pivots", True) else (0,)
-    if not call.flag("unpack_data", True):
-        return [Value(permutation), Value((0,)), Value((0,))]
-    return [Value(permutation), Value((*dims[:-1], least)), Value((*batch, least, columns))]
+    dims, has_pivots = matrix_of(call, "LU_data"), call.flag("unpack_pivots", True)
+    if has_pivots:
+        least = (*dims[:-2], minimum(dims[-2:]))
+        call.same_shape(call.dims("LU_pivots"), least, "there must be one row exchange for each diagonal element")
+    data = "m k, k n" if call.flag("unpack_data", True) else "0, 0"
+    return shaped(call, dims, f"{'m m' if has_pivots else '0'}, {data}")
 
 
 @operator("linalg_householder_product", "orgqr")
@@ -380,13 +340,6 @@ def rank(call: TorchCall) -> Value:
         if isinstance(call.argument(name), Value):
             call.give_up("a tolerance for each matrix")
     return Value(dims[:-2])
-
-
-@operator("linalg_ldl_factor", "linalg_ldl_factor_ex")
-def symmetric_factor(call: TorchCall) -> list[Value]:
-    """The factors of a symmetric matrix in one matrix, the row exchanges, and for ``_ex`` a status."""
-    dims = square_of(call, "self")
-    return [Value(dims), Value(dims[:-1]), Value(dims[:-2])][: len(call.node.outputs)]
 
 
 @operator("linalg_ldl_solve")

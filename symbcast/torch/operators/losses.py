@@ -257,14 +257,11 @@ def loss(call: TorchCall) -> Value:
     return _loss(call, call.broadcast(call.dims("self"), call.dims("target")))
 
 
-@operator("cosine_similarity", "pairwise_distance")
+@operator("cosine_similarity", "pairwise_distance", "linalg_vecdot")
 def similarity(call: TorchCall) -> Value:
-    """A similarity or distance: the tensors are broadcast, and one axis is removed, by default the last one."""
-    return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), call.number("dim", -1))
-
-
-def _without(call: TorchCall, dims: Dims, axis: int) -> Value:
-    (place,) = call.distinct_axes([axis], max(len(dims), 1), TWICE)
+    """A similarity, distance or product: the tensors are broadcast, and one axis is removed, by default the last."""
+    dims = call.broadcast(call.dims("x1", "x"), call.dims("x2", "y"))
+    (place,) = call.distinct_axes([call.number("dim", -1)], max(len(dims), 1), TWICE)
     return Value(reduce(call, dims, [place] if dims else (), keepdims=call.flag("keepdim")))
 
 

@@ -65,14 +65,18 @@ def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
     return [] if axes and not dims else axes
 
 
-@operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
+@operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax", "median", "nanmedian")
 def searched(call: TorchCall) -> list[Value]:
-    """A search along axes, which must not be empty; two tensors are broadcast."""
+    """A search along axes, which must not be empty; two tensors are broadcast.
+
+    Only the median of all elements need not exist.
+    """
     if call.argument("other") is not None:
         return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
     dims = call.dims("self")
     axes = _axes(call, dims) or None
-    for axis in range(len(dims)) if axes is None else axes:
+    everywhere = () if "median" in call.node.op_type else range(len(dims))
+    for axis in everywhere if axes is None else axes:
         search(call, dims, axis, keepdims=True)
     output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(output)] * len(call.node.outputs)
@@ -87,17 +91,6 @@ def extreme_contents(call: TorchCall, output: Value) -> Content | None:
 def argmax_contents(call: TorchCall, output: Value) -> Content | None:
     dims = call.dims("self")
     return intervals.places(multiply(*dims) if call.argument("dim") is None or not dims else dims[call.number("dim")])
-
-
-@operator("median", "nanmedian")
-def middle(call: TorchCall) -> list[Value]:
-    """The median of all elements, if any, or along an axis, which must not be empty."""
-    dims = call.dims("self")
-    axes = _axes(call, dims)
-    for axis in axes or ():
-        search(call, dims, axis, keepdims=True)
-    output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(output)] * len(call.node.outputs)
 
 
 @operator("kthvalue")
