@@ -141,3 +141,7 @@ def test_least_squares():
     report = sb.torch.trace(lambda x, y: torch.linalg.lstsq(x, y).solution, "M, N", "K, L")
     assert report.complete and str(report.condition) == "K == M"
     assert str(report.shapes) == "(N, L)"
+    # A right side with the shape of the stack without its last axis holds vectors; tall matrices have residuals.
+    stacked = sb.torch.trace(lambda x, y: torch.linalg.lstsq(x, y, driver="gels")[:2], "A, M, N", "A, M")
+    assert stacked.complete and stacked.verdict is sb.Verdict.ALWAYS
+    assert sorted(tuple(map(str, case.value)) for case in stacked.cases) == [("(A, N)", "(0,)"), ("(A, N)", "(A, 1)")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from symbcast.core.algebra.arithmetic import minimum, multiply
-from symbcast.core.algebra.formulas import all_of, any_of, equal
+from symbcast.core.algebra.arithmetic import add, minimum, multiply
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.products import matmul, reduce
@@ -125,33 +125,62 @@ def _solution(call: TorchCall) -> Dims:
         call.give_up("the unknown is on the left of the matrix")
     if len(right) == 1 and len(dims) > 2:
         call.give_up("a vector for several matrices")
-    # Torch takes the right side for vectors if it has one axis, or the shape of the matrices without the last.
-    if len(right) == len(dims) - 1:
-        is_vector = call.is_known(all_of(equal(a, b) for a, b in zip(right, dims[:-1], strict=True)))
-        if is_vector is None and len(right) > 1:
-            call.give_up("sizes decide whether the right side holds vectors or matrices")
-        if len(right) == 1 or is_vector:
-            call.equal(right[-1], dims[-2], "the right side must have a number for each row")
-            return (*call.broadcast(dims[:-2], right[:-1]), dims[-1])
+    if _holds_vectors(call, dims, right):
+        call.equal(right[-1], dims[-2], "the right side must have a number for each row")
+        return (*call.broadcast(dims[:-2], right[:-1]), dims[-1])
     call.refuse_if(len(right) < 2, "the right side must be a vector or a matrix")
     call.equal(right[-2], dims[-1], "the right side must have as many rows as the matrix")
     return (*call.broadcast(dims[:-2], right[:-2]), *right[-2:])
 
 
+def _holds_vectors(call: TorchCall, dims: Dims, right: Dims) -> bool:
+    """Return whether a right side holds vectors: it has one axis, or the shape of the matrices without the last."""
+    if len(right) != len(dims) - 1 or len(right) == 1:
+        return len(right) == 1
+    are_alike = all_of(equal(a, b) for a, b in zip(right, dims[:-1], strict=True))
+    is_of_vectors = _decided(call, are_alike)
+    if is_of_vectors is None:
+        # The solutions of a graph have one rank: that of the right side.
+        solution = call.node.raw.meta["val"]
+        is_of_vectors = len((solution[0] if isinstance(solution, (tuple, list)) else solution).shape) < len(dims)
+        what = "vectors" if is_of_vectors else "matrices"
+        call.require(are_alike if is_of_vectors else negate(are_alike), f"the exported graph solves for {what}")
+    return is_of_vectors
+
+
+def _decided(call: TorchCall, formula: Formula) -> bool | None:
+    """Return whether a formula is known to hold or to fail; a run of code decides it for its path."""
+    known = call.is_known(formula)
+    if known is not None or call.scope is not None:
+        return known
+    chosen = call.asker.by_cases("choice", f"a choice [{call.place.name}]", formula, 1, 0)
+    return bool(chosen) if isinstance(chosen, int) else call.give_up("sizes decide the rank of what comes out")
+
+
 @operator("linalg_lstsq")
 def least_squares(call: TorchCall) -> list[Value]:
-    """The solutions, and for the default driver no residuals, the rank of each matrix, and no singular values."""
-    dims, right = matrix_of(call, "self"), call.dims("b")
+    """The solutions, the residuals, the rank of each matrix, and no singular values, as the driver computes them."""
+    dims, right, driver = matrix_of(call, "self"), call.dims("b"), call.argument("driver") or "gelsy"
     call.refuse_if(len(dims) - len(right) not in (0, 1), "the right side must have as many axes or one less")
-    if call.argument("driver") not in (None, "gelsy"):
+    if driver not in ("gelsy", "gels"):
         call.give_up("its driver decides by the rank whether there are residuals")
-    is_vector = len(right) < len(dims)
-    if is_vector and len(dims) > 2:
-        call.give_up("sizes decide whether the right side holds vectors or matrices")
-    call.equal(right[-1 if is_vector else -2], dims[-2], "the right side must have as many rows as the matrix")
-    columns = () if is_vector else right[-1:]
-    batch = call.broadcast(dims[:-2], right[: len(right) - 1 - len(columns)])
-    return [Value((*batch, dims[-1], *columns)), Value((0,)), Value(dims[:-2]), Value((0,))]
+    is_of_vectors = _holds_vectors(call, dims, right)
+    call.equal(right[-1 if is_of_vectors else -2], dims[-2], "the right side must have as many rows as the matrix")
+    columns = () if is_of_vectors else right[-1:]
+    # Torch takes the first axes for the batch, even if one of them holds the rows.
+    batch = call.broadcast(dims[:-2], right[: len(dims) - 2])
+    shapes = [(*batch, dims[-1], *columns), (0,), dims[:-2], (0,)]
+    if driver == "gels":
+        shapes[1:3] = [_residuals(call, dims, (*batch, *(columns or (1,)))), (0,)]
+    return [Value(shape) for shape in shapes]
+
+
+def _residuals(call: TorchCall, dims: Dims, each: Dims) -> Dims:
+    """Return the shape of residuals, which only matrices with more rows than columns have."""
+    is_tall = _decided(call, at_most(add(dims[-1], 1), dims[-2]))
+    if is_tall is None:
+        call.give_up("sizes decide whether there are residuals")
+    return each if is_tall else (0,)
 
 
 @operator("linalg_tensorinv")
