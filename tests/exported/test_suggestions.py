@@ -247,7 +247,7 @@ def test_an_error_of_torch_about_its_own_words_leaves_the_dims_to_torch():
     assert "torch refuses the Dims" in refusal.explain() and (hint.max, hint.type) == (9, AUTO.type)
 
 
-@pytest.mark.parametrize("number", [48, 81, 82, 84, 356, 21, 1050])
+@pytest.mark.parametrize("number", [48, 81, 82, 84, 356, 21, 1050, 1306])
 def test_a_drawn_module_keeps_its_sizes(number):
     """Each was wrong once; 21 relates the axes of its inputs."""
     script = Path(__file__).parents[1] / "surveys" / "suggested_shapes.py"

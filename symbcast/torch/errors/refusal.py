@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Operation, Symbol, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CRASHES, DATA_ROWS, MARKED
@@ -19,7 +19,7 @@ from symbcast.torch.errors.recompilations import RecompileReport, explain_recomp
 from symbcast.torch.guards.guard_texts import SOURCE, SizeNames, errors_in, without_log_prefixes
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised, narrow
 from symbcast.torch.guards.ranges import AUTO, FIXED, AxisRange, Ranges, range_of, with_axes, with_range
-from symbcast.torch.guards.suggestions import Suggestion, nested, ranges_of
+from symbcast.torch.guards.suggestions import NOTHING, Suggestion, nested, ranges_of
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
 from symbcast.torch.library import load_torch
 
@@ -173,10 +173,13 @@ class ShapesRemedy:
 
     @cached_property
     def _ranges(self) -> Ranges:
+        return self._written()
+
+    def _written(self, example: Mapping[Dim, int] = NOTHING) -> Ranges:
         own = {axis.source for axis in self._inputs.axes}
         fixed = {self._names.name_of(s.source) for s in self._fixed}
         refused = [source for source in own if self._names.name_of(source) in fixed]
-        ranges = ranges_of(self._inputs, self._guards, refused)
+        ranges = ranges_of(self._inputs, self._guards, refused, example)
         is_fixed = not self._is_forced
         return Ranges(
             {
@@ -214,7 +217,8 @@ class ShapesRemedy:
         with_axes(dynamic_shapes, lambda place, spec: _narrow(ranges, self._name(place, spec), spec))
         guards = self._guards.with_ranges(ranges)
         own = ShapesRemedy(self._names, guards, self._all_fixed, self._is_forced, self._is_crash)
-        values = own._ranges.values(dim)
+        # The example may have the least size, which fits a root that is 2 there: ``3*_n - 3`` instead of ``3*_n``.
+        values = own._written({axis.size: 0 for axis in self._inputs.axes}).values(dim)
         of_name = {self._names.name_of(source): value for source, value in values.items()}
         of_name |= {n: eval(text, {"Dim": dim}) for n, text in own.by_name.items() if n not in of_name}
 

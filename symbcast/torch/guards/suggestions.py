@@ -207,7 +207,7 @@ class _Planner:
         _, factor, offset = lines[own or sizes[0]]
         low = offset // factor
         # Torch fixes a root that is 0 or 1 in the example; an example that is not known may have the least size.
-        given = self._example.get(sizes[0], offset + factor * 2 * (offset % factor == 0))
+        given = max(offset, self._example.get(sizes[0], offset + factor * 2 * (offset % factor == 0)))
         low += max(0, 2 - low - (given - offset) // factor) if own is None else 0
         offsets = {s: lines[s].offset - lines[s].factor * low for s in sizes}
         root = Root(name, low, None if high is None else low + high, min(offsets.values()) < 0)
@@ -250,7 +250,7 @@ def ranges_of(  # noqa: PLR0913 - each is a fact about the program, or an option
 ) -> Ranges:
     """Return how the open axes of a program are written; axes in ``refused``, by torch's names, are left to torch.
 
-    ``example`` has the sizes of the example, if it is known.
+    ``example`` has the sizes of the example, if it is known; a size below the least one stands for that.
     With ``is_tried``, torch is asked to accept them afterwards; otherwise an axis has a `Dim` only if torch surely
     proves its guards. Without ``has_ranges``, axes that are left to torch are left without a range.
     """
