@@ -101,12 +101,13 @@ def weights_of_rank(context: Context, weights: Dims, rank: int) -> None:
     context.refuse_if(len(weights) != rank, f"input and weights must have the same rank, not {rank} and {len(weights)}")
 
 
-def groups_of(context: Context, groups: int) -> None:
-    """Refuse a number of groups below 1."""
-    context.refuse_if(groups < 1, "there must be at least one group")
+def groups_of(context: Context, groups: Dim) -> None:
+    """Require a number of groups of at least 1; a size may decide it."""
+    context.refuse_if(isinstance(groups, int) and groups < 1, "there must be at least one group")
+    context.at_most(1, groups, "there must be at least one group")
 
 
-def convolved_channels(context: Context, dims: Dims, weights: Dims, groups: int) -> None:
+def convolved_channels(context: Context, dims: Dims, weights: Dims, groups: Dim) -> None:
     """Require that channels fit: ``dims`` are (N, C, ...), ``weights`` (M, C / groups, ...)."""
     context.equal(
         dims[1], multiply(weights[1], groups), "the channels must equal the weights' channels times the groups"
@@ -123,7 +124,7 @@ def conv(
     return (dims[0], weights[0], *sizes)
 
 
-def transposed_channels(context: Context, dims: Dims, weights: Dims, groups: int) -> Dim:
+def transposed_channels(context: Context, dims: Dims, weights: Dims, groups: Dim) -> Dim:
     """Return the channels of a transposed convolution of (N, C, ...) with weights (C, M / groups, ...)."""
     context.equal(dims[1], weights[0], "the channels must equal the weights' input channels")
     reason = f"the channels must be a multiple of the {groups} groups"

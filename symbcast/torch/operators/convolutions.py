@@ -35,7 +35,9 @@ def _batched(dims: Dims, count: int) -> tuple[Dims, bool]:
 @operator("conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def convolved(call: TorchCall) -> Value:
     """A convolution of data (N, C, ...) with weights (M, C / groups, ...); the batch axis is optional."""
-    weights, groups = call.dims("weight"), call.number("groups", 1)
+    weights, groups = call.dims("weight"), call.size("groups", 1)
+    if groups is None:
+        call.give_up("data decide the groups")
     count = len(weights) - 2
     dims, is_single = _batched(call.dims("input"), count)
     call.refuse_if(count < 1 or len(dims) != count + 2, f"the input must have {count + 1} or {count + 2} axes")
@@ -49,7 +51,7 @@ def convolved(call: TorchCall) -> Value:
     call.filled(weights[:2] if is_transposed else weights[:1], "the weights must not be empty")
     for size in weights[2:]:
         _filled(call, size, _no_channels(weights, is_transposed), "the weights must not be empty")
-    output = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
+    output = (_transposed if is_transposed else _slid)(call, dims, weights, windows, groups)
     bias = call.maybe_dims("bias")
     if bias is not None:
         call.refuse_if(len(bias) != 1, "the bias must have one axis")
@@ -75,8 +77,8 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
     return [(p, p) for p in _spread(call.numbers_of("padding"), count, 0)]
 
 
-def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow]) -> Dims:
-    convolution.convolved_channels(call, dims, weights, call.number("groups", 1))
+def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow], groups: Dim) -> Dims:
+    convolution.convolved_channels(call, dims, weights, groups)
     for size in dims[2:]:
         _filled(call, size, any_of([equal(dims[0], 0), _no_channels(weights)]), _NOT_EMPTY)
     output = convolution.conv(call, dims, weights, windows)
@@ -100,8 +102,7 @@ def _no_channels(weights: Dims, is_transposed: bool = False) -> Formula:
     return equal(weights[1], 0) if len(weights) == 3 and not is_transposed else FALSE
 
 
-def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow]) -> Dims:
-    groups = call.number("groups", 1)
+def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow], groups: Dim) -> Dims:
     channels = convolution.transposed_channels(call, dims, weights, groups)
     extra = _spread(call.numbers_of("output_padding"), len(windows), 0)
     sizes = [convolution.transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
@@ -118,11 +119,12 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Sl
     return (dims[0], channels, *sizes)
 
 
-def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[SlidingWindow], groups: int) -> Iterator[Formula]:
+def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[SlidingWindow], groups: Dim) -> Iterator[Formula]:
     """Yield where torch leaves a transposed convolution to MKLDNN, which allows empty outputs."""
     # This follows `use_mkldnn` in aten/src/ATen/native/Convolution.cpp, for several threads.
     if call.dtype_of("input") == "float32" and len(windows) < 3:
-        yield TRUE if groups > 1 else at_most(2, dims[0])
+        # A batch of 2 or more, or groups: for both of at least 1, their product is then at least 2.
+        yield TRUE if call.bounds.is_at_least(groups, 2) else at_most(2, multiply(dims[0], groups))
         yield at_most(_MKLDNN_ELEMENTS + 1, multiply(*dims))
 
 
