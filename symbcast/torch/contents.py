@@ -59,6 +59,8 @@ def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     return [first, Value(others[0].shape, INT64, places(first.shape[axis])), *others[1:]]
 
 
+# What is known of the elements of the first part of a tensor holds for all of its parts.
+_CUTS = frozenset(f"aten.{n}" for n in ("split", "split_with_sizes", "chunk", "unbind"))
 _EXACT = contents.INTEGERS | {contents.BOOL}
 _TRANSLATIONS: dict[str, Translation] = {}
 
@@ -85,7 +87,10 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     if first.dtype not in _EXACT:
         return outputs
     content = _content(call, first, translate)
-    return outputs if content is None else [Value(first.shape, first.dtype, content), *outputs[1:]]
+    if content is None:
+        return outputs
+    count = len(outputs) if call.node.op_type in _CUTS else 1
+    return [*(Value(output.shape, output.dtype, content) for output in outputs[:count]), *outputs[count:]]
 
 
 def _content(call: TorchCall, output: Value, translate: Translation) -> contents.Content | None:
@@ -165,7 +170,10 @@ def computed(call: TorchCall, name: str, *operands: Value) -> Value:
     return with_estimate(computed, partial(intervals.elementwise, name, operands, dtype, call.bounds))
 
 
-@translation("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold")
+@translation(
+    *("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold"),
+    *("_unique", "_unique2", "unique_dim", "unique_consecutive"),
+)
 def some_contents(call: TorchCall, output: Value) -> contents.Content:
     return some_of(interval_of(call.value_of("self"), call.bounds))
 

@@ -14,7 +14,7 @@ from symbcast.operators.joining_and_slicing import Padding, pad
 from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.reshaping import flatten, new_axes, reshape
 from symbcast.operators.values import intervals, tensors
-from symbcast.operators.values.contents import Content, DistinctPlaces
+from symbcast.operators.values.contents import Content, DistinctPlaces, Elements
 from symbcast.operators.values.intervals import interval_of, with_estimate
 from symbcast.operators.values.tensors import contents_joined, stretched, with_axes
 from symbcast.operators.values.value import Value
@@ -457,6 +457,17 @@ def padded(call: TorchCall) -> Value:
     mode = str(call.argument("mode") or call.node.op_type.removeprefix("aten."))
     ways = {"reflect": _reflected, "replicat": _repeated, "circular": _wrapped}
     return Value(next((ways[w] for w in ways if mode.startswith(w)), _constant)(call, *_paddings(call)))
+
+
+@translation("pad", "constant_pad_nd", "pad_sequence")
+def pad_contents(call: TorchCall, output: Value) -> Content:
+    """The elements of the tensors and, unless others are repeated, the padding value."""
+    parts = call.argument("sequences") or [call.value_of("self")]
+    if call.argument("mode") in (None, "constant"):
+        # Torch casts it to the elements' type.
+        number = call.argument("value", "padding_value") or 0
+        parts = [*parts, Value((), output.dtype, Elements((int(number),)))]
+    return intervals.fitted(intervals.chosen(parts, call.bounds), output.dtype, call.bounds)
 
 
 def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
