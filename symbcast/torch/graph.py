@@ -25,7 +25,7 @@ class StoredTorchTensor(Constant):
 
     def __init__(self, tensor: Any) -> None:
         super().__init__(tensor, tuple(tensor.shape), onnx_type_number(tensor.dtype))
-        if self._is_fake:
+        if self.is_fake:
             self.decided_by = Decider.DATA
 
     def facts(self) -> Hashable | None:
@@ -36,12 +36,13 @@ class StoredTorchTensor(Constant):
         return StoredTorchTensor, self.shape, self.dtype, self.decided_by, content
 
     @property
-    def _is_fake(self) -> bool:
+    def is_fake(self) -> bool:
+        """Whether it has no elements."""
         return hasattr(self.raw, "fake_mode") or bool(self.raw.is_meta)
 
     def read(self) -> Content | None:
         """Return the elements of an integer or boolean tensor; None for others, fake tensors and very large ones."""
-        if self.dtype not in INTEGERS | {BOOL} or self._is_fake or self.raw.numel() > _LARGEST:
+        if self.dtype not in INTEGERS | {BOOL} or self.is_fake or self.raw.numel() > _LARGEST:
             return None
         return from_array(self.raw.detach().cpu().contiguous().numpy())
 

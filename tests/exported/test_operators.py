@@ -182,6 +182,30 @@ def test_linear_algebra_of_tensors_with_several_axes():
     holds_where_it_runs(lambda x, y: torch.linalg.tensorsolve(x, y, dims=(0,)), torch.randn(6, 2, 3), torch.randn(2, 3))
 
 
+def test_a_size_is_the_number_of_groups():
+    def blurred(x, weight):
+        return nn.functional.conv1d(x, weight[:, None].repeat(x.shape[1], 1, 1), groups=x.shape[1])
+
+    def spread(x, weight):
+        return nn.functional.conv_transpose1d(x, weight[None].expand(x.shape[1], -1, -1), groups=x.shape[1])
+
+    holds_where_it_runs(blurred, torch.randn(2, 3, 5), torch.randn(2, 3))
+    holds_where_it_runs(
+        lambda x, y: nn.functional.conv1d(x, y, groups=y.shape[2]), torch.randn(2, 6, 5), torch.randn(6, 3, 2)
+    )
+    holds_where_it_runs(spread, torch.randn(2, 3, 4), torch.randn(2, 3))
+
+
+def test_positions_stay_within_their_bounds_where_they_are_joined_and_padded():
+    def function(x):
+        first, second = x.argmax(-1).unbind(0)
+        found = nn.utils.rnn.pad_sequence([first.unique(), second.unique()], batch_first=True)
+        return x.sum(1).gather(1, nn.functional.pad(found, (1, 0), value=0))
+
+    report = checked(function, torch.randn(2, 5, 4), shapes=dynamic(3))
+    assert not report.unanalysed
+
+
 def test_a_mapped_function_is_read_without_its_mapped_axis():
     batch = torch.export.Dim("B")
 
@@ -199,6 +223,17 @@ def test_a_mapped_function_is_read_without_its_mapped_axis():
     report = sb.torch.check(Mapped(), example, dynamic_shapes=({0: auto}, {0: auto}))
     assert any("mapped over must be equal" in u.reason for u in report.unanalysed)
     assert torch._C._functorch.maybe_current_level() is None  # torch's run that failed within the map is over
+
+
+@pytest.mark.parametrize(("limit", "condition"), [(0.5, "True"), (-0.5, "False")])
+def test_an_assertion_about_constants_is_computed(limit, condition):
+    def function(x):
+        limits = torch.tensor([limit, 2.0])
+        torch._assert_async((limits >= 0).all() & (limits.sqrt() < 2).all())
+        return x * limits
+
+    report = checked(function, torch.ones(3, 2), shapes=dynamic(2))
+    assert not report.unanalysed and str(report.condition) == condition
 
 
 def test_a_common_element_type_asks_for_nothing():

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
-from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
+from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.check import Operator
 from symbcast.operators.indexing import one_hot
@@ -17,9 +17,10 @@ from symbcast.operators.values.contents import BOOL, Content, IndexRamp, Interva
 from symbcast.operators.values.elements import UNARY, quotient_towards_zero
 from symbcast.operators.values.intervals import interval_of, some_of
 from symbcast.operators.values.tensors import chosen
-from symbcast.operators.values.value import Value
-from symbcast.torch.calls import OPERATORS, TorchCall, operator, shape_of_value, size_of
+from symbcast.operators.values.value import Decider, Value
+from symbcast.torch.calls import OPERATORS, TorchCall, operator, raw_argument, shape_of_value, size_of
 from symbcast.torch.contents import computed, estimated, indexed_by, operand_as, translation
+from symbcast.torch.graph import StoredTorchTensor
 from symbcast.torch.library import INT64, load_torch
 
 
@@ -207,9 +208,40 @@ def asserted(call: TorchCall) -> Value:
     known = interval_of(value, call.bounds)
     if known.low is not None and known.low == known.high and known.is_attained:
         call.require(different(known.low, 0), "the program asserts it")
+    elif (
+        value.decided_by == Decider.NUMBERS
+        and (constant := _computed(call, raw_argument(call, "self"), {})) is not None
+    ):
+        call.require(TRUE if bool(constant) else FALSE, "the program asserts it")
     elif not call.is_data_in("self"):
         call.note("not checked: its assertion, which sizes may decide")
     return Value(None)
+
+
+# The largest number of elements that are computed here.
+_MOST_COMPUTED = 1 << 16
+
+
+def _computed(call: TorchCall, fx: Any, known: dict[Any, Any]) -> Any:
+    """Return what a node computes from stored tensors alone, as torch computes it; None if it takes others."""
+    if fx not in known:
+        known[fx] = _compute(call, fx, known)
+    return known[fx]
+
+
+def _compute(call: TorchCall, fx: Any, known: dict[Any, Any]) -> Any:
+    torch = load_torch()
+    value, size = call.resolved(fx), getattr(getattr(fx, "meta", {}).get("val"), "numel", lambda: 0)()
+    if isinstance(value, StoredTorchTensor):
+        return None if value.is_fake or size > _MOST_COMPUTED else value.raw.detach().clone()
+    if getattr(fx, "op", "") != "call_function" or torch.Tag.nondeterministic_seeded in getattr(fx.target, "tags", ()):
+        return None
+    taken = {node: _computed(call, node, known) for node in fx.all_input_nodes}
+    if not taken or any(tensor is None for tensor in taken.values()) or not size <= _MOST_COMPUTED:
+        return None
+    args, kwargs = load_torch("torch.fx.node").map_arg((fx.args, fx.kwargs), taken.__getitem__)
+    with torch.no_grad():
+        return fx.target(*args, **kwargs)
 
 
 @operator(
