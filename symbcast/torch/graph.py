@@ -227,7 +227,8 @@ _FRAME = re.compile(r'File "?(?P<file>[^"\n]+?)"?, line(?:no)? (?P<line>\d+), in
 
 # Torch, Python itself, and torch's files as it shortens them in its messages.
 _OF_TORCH = re.compile(
-    r"(?:site|dist)-packages/torch/|/torch/export/|(?:/torch/|^)(?:_\w+|fx|nn/modules)/|"
+    r"(?:site|dist)-packages/torch/|/torch/(?:_\w+|export|fx|nn/modules)/|"
+    r"^(?:_(?:export|dynamo|refs|subclasses|prims\w*|decomp|inductor|functorch|higher_order_ops)|fx/experimental)/|"
     r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)"
 )
 
