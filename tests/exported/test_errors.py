@@ -117,6 +117,13 @@ def test_the_command_reads_a_file_or_standard_input(tmp_path, capsys, monkeypatc
     assert run(["torch-error", str(tmp_path / "none.log")]) == 2
 
 
+def test_a_suggestion_of_torch_alone_is_said_to_lack_its_reasons():
+    text = read_error("Suggested fixes:\n   n = Dim('n', min=16, max=32)").explain()
+    assert (
+        "torch's own suggestion is in the text: n = Dim('n', min=16, max=32)" in text and "whose guards say why" in text
+    )
+
+
 def test_an_unknown_text_says_so():
     assert read_error("nothing of the kind").explain() == "no constraint on sizes was found in torch's error"
 

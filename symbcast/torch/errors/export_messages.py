@@ -47,8 +47,8 @@ def _marked(match: re.Match[str], names: SizeNames, name: str, size: str) -> Mes
 # dynamic_shapes.
 MARKED = re.compile(r"\A(?![\s\S]*(?:export|UserError))[\s\S]*(?:RelaxedUnspecConstraint|User stack:)")
 _UNMARK = (
-    "remove the mark, or use torch._dynamo.maybe_mark_dynamic (in an export, Dim.AUTO for Dim.DYNAMIC), which lets torch "
-    "fix the size; or change the line that needs exactly {size}"
+    "remove the mark, or use torch._dynamo.maybe_mark_dynamic (in an export, Dim.AUTO for Dim.DYNAMIC), which lets "
+    "torch fix the size; or change the line that needs exactly {size}"
 )
 _UNMARK_ONE = "make the first call with a size of 2 or more there, or use torch._dynamo.decorators.mark_unbacked"
 

@@ -226,6 +226,10 @@ _LIMIT = re.compile(
     r"hit config\.\w+ \((?P<limit>\d+)\)\s*\n?\s*function: '(?P<function>[^']+)' \((?P<place>[^)\n]+)\)\s*\n?"
     r"\s*(?:last reason|reasons): +(?P<reasons>[^\n]+)"
 )
+# The same of torch 2.0 and 2.1.
+_FAILED = re.compile(
+    r'GuardFail\(reason="(?P<reasons>[^"\n]+)", orig_code=<code object (?P<function>\w+) at (?P<place>\w+)'
+)
 _ONE = re.compile(r"^[ \t]*- (?:(?P<entry>\d+/[\d_]+): )?(?P<reason>[^\n]+)", re.M)
 _ENTRY = re.compile(r"^(?P<entry>\d+/[\d_]+): ")
 
@@ -418,8 +422,8 @@ def recompilations_in(log: str) -> Iterator[Recompilation]:
     for match in _EVENT.finditer(text):
         reasons = tuple((m["entry"] or "", read_reason(m["reason"])) for m in _ONE.finditer(match["reasons"]))
         events.append((match.start(), Recompilation(match["function"], match["place"].strip(), reasons)))
-    for match in _LIMIT.finditer(text):
-        event = Recompilation(match["function"], match["place"], (_named(match["reasons"]),), True)
+    for match in (*_LIMIT.finditer(text), *_FAILED.finditer(text)):
+        event = Recompilation(match["function"], match["place"], (_named(match["reasons"]),), match.re is _LIMIT)
         events.append((match.start(), event))
     if not events and (lines := [m for m in _ONE.finditer(text) if m["entry"]]):  # the first lines were cut off
         reasons = tuple((m["entry"], read_reason(m["reason"])) for m in lines)

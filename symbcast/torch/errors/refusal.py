@@ -259,6 +259,10 @@ _GIVEN = re.compile(
     r"(?:satisfy|are valid)"
 )
 _FORCED = re.compile(r"resulted in a specialized value|must be specialized to")
+_ALONE = (
+    "  why: other sizes in the range that was given do not satisfy the guards that torch found\n"
+    "  do: use it if these sizes suffice; otherwise give the whole error, whose guards say why"
+)
 _NOTHING = "no constraint on sizes was found in torch's error"
 
 
@@ -354,7 +358,10 @@ class Refusal:
         else:
             parts = ["\n".join(self._lines())]
         parts += [self.recompiles.explain()] if self.recompiles.recompilations else []
-        return "\n\n".join(filter(None, parts)) or _NOTHING
+        alone = (
+            f"only torch's own suggestion is in the text: {self.suggested.strip()}\n{_ALONE}" if self.suggested else ""
+        )
+        return "\n\n".join(filter(None, parts)) or alone or _NOTHING
 
     def _lines(self) -> Iterator[str]:
         suggestion = self.suggest()
