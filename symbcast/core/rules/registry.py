@@ -51,6 +51,11 @@ _ELSEWHERE = {
     "tf": "tensorflow",
     "xla": "stablehlo",
     "keras": "tensorflow",
+    "theano": "static",
+    "aesara": "static",
+    "pymc": "static",
+    "dask": "numpy",
+    "cupy": "numpy",
     "broadcast": "numpy",
 }
 
