@@ -417,6 +417,25 @@ def test_undo_and_the_state_as_text(browser: Browser, lab: Lab) -> None:
         expect_text(explored.locator(".call-text"), 'sb.broadcast("N, 3", "M, 123", rule="pdpd")')
 
 
+def test_a_fix_is_applied_by_one_click_and_undone_by_one(browser: Browser, lab: Lab) -> None:
+    with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1", assume="N >= 2")') as (page, explored):
+        apply = explored.get_by_role("button", name="Apply fix")
+        assert apply.get_attribute("title") == 'assume "M == N" if that is known'
+        apply.click()
+        answered(page, "always")
+        assert explored.get_by_label("assume").input_value() == "N >= 2 and M == N"
+        assert apply.is_hidden()
+        explored.get_by_role("button", name="Undo").click()
+        answered(page, "sometimes")
+        assert explored.get_by_label("assume").input_value() == "N >= 2"
+        explored.get_by_label("shape of A").fill("4, 2, 3")
+        explored.get_by_label("shape of B").fill("4, 2")
+        answered(page, "never")
+        apply.click()
+        answered(page, "always")
+        assert explored.get_by_label("shape of B").input_value() == "4, 2, 1"
+
+
 def test_the_map_is_saved_as_an_image(browser: Browser, lab: Lab) -> None:
     with explorer(browser, lab, 'sb.notebook.explore("N, 3", "M, 1")') as (page, explored):
         with page.expect_download() as found:

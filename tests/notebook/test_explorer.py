@@ -22,7 +22,7 @@ from symbcast.answers.explanation.evidence import AxisMark
 from symbcast.answers.show.axis_steps import axis_steps_at
 from symbcast.core.programs.conditions import plain_answer
 from symbcast.notebook.explorer.fields import question_of
-from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError
+from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError, fixed_question
 
 BAD_FIELDS = [
     (ExplorerQuestion(("N, 3 +", "M")), "shape 0", FieldError("the text ends too early; expected a dimension", 6, 6)),
@@ -118,6 +118,29 @@ def test_a_working_says_what_evaluation_does(asked: Asked) -> None:
         except sb.IncompatibleShapesError:
             assert working.shape is None
             assert working.problem or any(step.mark is AxisMark.IMPOSSIBLE and step.reason for step in working.steps)
+
+
+@given(questions())
+def test_a_fix_as_fields_asks_a_better_question(asked: Asked) -> None:
+    result = answer_to(asked)
+    fixed = fixed_question(result)
+    if fixed is None:
+        return
+    again, faults = fixed[1].ask()
+    assert faults == {}
+    assert again is not None
+    assert again.verdict is sb.Verdict.ALWAYS or result.verdict is sb.Verdict.NEVER is not again.verdict
+
+
+def test_the_page_gets_the_fields_with_the_fix() -> None:
+    explorer = sb.notebook.explore("2, 3", "2")
+    assert explorer.answer["fix"]["text"] == "reshape B to (2, 1)"
+    for name, value in explorer.answer["fix"]["fields"].items():
+        setattr(explorer, name, value)
+    assert explorer.result is not None
+    assert explorer.result.verdict is sb.Verdict.ALWAYS
+    assert explorer.answer["fix"] is None
+    assert sb.notebook.explore("N", "M", rule="pdpd", axis=0).answer["fix"]["fields"]["attributes"] == {"axis": "0"}
 
 
 def test_own_symbols_and_unknowns_become_text() -> None:

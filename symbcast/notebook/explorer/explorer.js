@@ -83,6 +83,7 @@ class View {
     this.upTo.setAttribute("aria-describedby", (this.upToHint.id = `${this.id}-upto-hint`));
     this.said = element("div", { class: "said", role: "status", "aria-live": "polite" });
     this.answer = element("div", { class: "answer" });
+    this.fix = element("button", { type: "button", class: "fix", hidden: true, onclick: () => this.applyFix() }, "Apply fix");
     this.comparison = element("div", { class: "comparison" });
     this.mapControls = element("div", { class: "map-controls" });
     this.fixed = element("div", { class: "hint fixed" });
@@ -121,6 +122,7 @@ class View {
           "div",
           { class: "words" },
           this.answer,
+          this.fix,
           element("div", { class: "binding" }, this.bound, this.working),
         ),
         element(
@@ -400,11 +402,20 @@ class View {
   showState() {
     const answer = this.model.get("answer");
     const checked = this.model.get("checked");
+    this.fix.hidden = true;
     if (Object.keys(checked.faults ?? {}).length) return;
     const isAnswered = answer.serial === checked.serial;
+    this.fix.hidden = !isAnswered || !answer.fix;
+    this.fix.title = answer.fix?.text ?? "";
     this.root.dataset.state = isAnswered ? "answered" : "deciding";
     const text = isAnswered ? answer.sentence : "deciding…";
     if (this.said.textContent !== text) this.said.textContent = text;
+  }
+
+  /** Put the contents of all fields at once, so that it is one step to undo. */
+  applyFix() {
+    for (const [name, value] of Object.entries(this.model.get("answer").fix.fields)) this.model.set(name, value);
+    this.model.save_changes();
   }
 
   // The map of sizes.

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.comparison.rule_answers import read_rule
 from symbcast.answers.explanation.words import rule_text
-from symbcast.answers.public.result import Result, broadcast, call_of
+from symbcast.answers.public.result import Result, broadcast
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import replace_symbols
-from symbcast.core.algebra.formulas import AnyOf, Formula
-from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.arguments import Assumptions, Sizes, linked_sizes, own_set, read_given_size
-from symbcast.core.programs.scope import Scope
+from symbcast.core.programs.arguments import Assumptions, Sizes, read_given_size
 from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.shapes import ShapeLike
-from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
-from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.size_sets import ALL
-from symbcast.core.text.notation import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
-from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, ExplorerQuestion
+from symbcast.notebook.explorer.question import (
+    LARGEST_MAP,
+    LARGEST_SIZE,
+    ExplorerQuestion,
+    attribute_texts,
+    question_of,
+)
 
 if TYPE_CHECKING:
     import sympy
@@ -79,23 +76,6 @@ def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
     return Explorer
 
 
-def question_of(result: Result) -> ExplorerQuestion:
-    """Return the question that a result answers, as text that reproduces it.
-
-    >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    ExplorerQuestion(shapes=('?0, N', 'M, ?1'), rule='none', attributes={},
-             assume='?0 >= 2 and ?0 <= 5 and N >= 2', min_size=0, compare_with='')
-    """
-    texts, scope = _attribute_texts(result.rule), call_of(result).scope
-    if scope is None:
-        return ExplorerQuestion(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
-    renamed = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in scope.names.items()}
-    order = {renamed[s]: n for n, s in enumerate(scope.names)}
-    shapes = tuple(_shape_text([replace_symbols(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
-    assume = " and ".join(_assumed(scope, renamed))
-    return ExplorerQuestion(shapes, result.rule.name, texts, assume, scope.min_size)
-
-
 def _question(
     shapes: Sequence[Any], rule: str | Rule, assume: Assumptions, min_size: int, attributes: Mapping[str, Any]
 ) -> ExplorerQuestion:
@@ -108,7 +88,7 @@ def _question(
         return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
     rule_info = find_rule(rule, dict(attributes))
     joined = assumed[0] if len(assumed) == 1 else " and ".join(f"({text})" for text in assumed)
-    return ExplorerQuestion(tuple(shapes) or _EXAMPLE, rule_info.name, _attribute_texts(rule_info), joined, min_size)
+    return ExplorerQuestion(tuple(shapes) or _EXAMPLE, rule_info.name, attribute_texts(rule_info), joined, min_size)
 
 
 def _sizes(field_value: Sizes | None) -> dict[str, int]:
@@ -120,32 +100,6 @@ def _sizes(field_value: Sizes | None) -> dict[str, int]:
         if size > LARGEST_SIZE:
             raise BindingError(f"{name}={size} is too large for a page", f"the largest is {LARGEST_SIZE}")
     return sizes
-
-
-def _attribute_texts(rule: Rule) -> dict[str, str]:
-    """Return the texts for those of a rule's attribute fields that differ from their defaults."""
-    values = rule.attributes()
-    return {n: (", ".join(map(str, v)) or "()") if isinstance(v, tuple) else str(v) for n, v in values.items()}
-
-
-def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) -> str:
-    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d, order) for d in dims) or "()"
-
-
-def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
-    """Yield the known facts about the sizes as text: the bounds of each size, and the assumptions.
-
-    Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
-    """
-    known: list[Formula] = [set_formula(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
-    formulas = [*known, *(a.formula for a in scope.assumptions)]
-    groups = [frozenset(symbols_in(formula)) for formula in formulas]
-    linked = linked_sizes(symbols_of(d for shape in scope.shapes for d in shape.dims), groups)
-    for formula, symbols in zip(formulas, groups, strict=True):
-        if symbols and linked.isdisjoint(symbols):
-            continue
-        text = formula_text(replace_in_formula(formula, dict(renamed)))
-        yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
 
 def _name(size: Any) -> str:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from symbcast import errors
 from symbcast.answers.comparison import Comparison, compare
 from symbcast.answers.comparison.rule_answers import read_rule
-from symbcast.answers.public.result import Result, broadcast
-from symbcast.core.algebra.arithmetic import check_min_size
-from symbcast.core.programs.arguments import read_assumptions
-from symbcast.core.rules import Parameter, RuleInfo
+from symbcast.answers.explanation.evidence import Alignment
+from symbcast.answers.explanation.fixes import fix
+from symbcast.answers.public.result import Result, broadcast, call_of
+from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
+from symbcast.core.algebra.formulas import AnyOf, Formula
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.programs.arguments import linked_sizes, own_set, read_assumptions
+from symbcast.core.programs.scope import Scope
+from symbcast.core.rules import Parameter, Rule, RuleInfo
 from symbcast.core.rules.registry import listed_rules
 from symbcast.core.shapes import Shape, known_rank, shape
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.size_sets import ALL
+from symbcast.core.text.notation import formula_text, labelled_text
 
 # The largest size on a map, unless it is set, or a larger one is needed to show both outcomes.
 MAP_UP_TO = 12
@@ -166,3 +176,60 @@ def _fault(error: errors.SymbcastError) -> FieldError:
     if isinstance(error, errors.RuleArgumentError):
         return FieldError(f"{error.problem}; {error.hint}" if error.hint else error.problem)
     return FieldError(str(error))
+
+
+# A result as the contents of fields.
+
+
+def question_of(result: Result) -> ExplorerQuestion:
+    """Return the question that a result answers, as text that reproduces it.
+
+    >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
+    ExplorerQuestion(shapes=('?0, N', 'M, ?1'), rule='none', attributes={},
+             assume='?0 >= 2 and ?0 <= 5 and N >= 2', min_size=0, compare_with='')
+    """
+    texts, scope = attribute_texts(result.rule), call_of(result).scope
+    if scope is None:
+        return ExplorerQuestion(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
+    renamed = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in scope.names.items()}
+    order = {renamed[s]: n for n, s in enumerate(scope.names)}
+    shapes = tuple(_shape_text([replace_symbols(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
+    assume = " and ".join(_assumed(scope, renamed))
+    return ExplorerQuestion(shapes, result.rule.name, texts, assume, scope.min_size)
+
+
+def fixed_question(result: Result) -> tuple[str, ExplorerQuestion] | None:
+    """Return the fix that an answer suggests, in words, and the question with it; None if there is none.
+
+    >>> fixed_question(broadcast("2, 3", "2"))
+    ('reshape B to (2, 1)', ExplorerQuestion(shapes=('2, 3', '2, 1'), ...
+    """
+    call = call_of(result)
+    suggested = fix(Alignment(call))
+    return None if suggested is None else (suggested.text, question_of(Result(suggested.ask(call))))
+
+
+def attribute_texts(rule: Rule) -> dict[str, str]:
+    """Return the texts for those of a rule's attribute fields that differ from their defaults."""
+    values = rule.attributes()
+    return {n: (", ".join(map(str, v)) or "()") if isinstance(v, tuple) else str(v) for n, v in values.items()}
+
+
+def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) -> str:
+    return ", ".join(str(d) if isinstance(d, int) else labelled_text(d, order) for d in dims) or "()"
+
+
+def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
+    """Yield the known facts about the sizes as text: the bounds of each size, and the assumptions.
+
+    Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
+    """
+    known: list[Formula] = [set_formula(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
+    formulas = [*known, *(a.formula for a in scope.assumptions)]
+    groups = [frozenset(symbols_in(formula)) for formula in formulas]
+    linked = linked_sizes(symbols_of(d for shape in scope.shapes for d in shape.dims), groups)
+    for formula, symbols in zip(formulas, groups, strict=True):
+        if symbols and linked.isdisjoint(symbols):
+            continue
+        text = formula_text(replace_in_formula(formula, dict(renamed)))
+        yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text

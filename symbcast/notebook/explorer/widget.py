@@ -38,6 +38,7 @@ from symbcast.notebook.explorer.question import (
     MOST_SIZES,
     ExplorerQuestion,
     FieldError,
+    fixed_question,
     quoted,
     rule_info,
 )
@@ -195,12 +196,28 @@ def _sizes(scope: Scope, looking: ViewSettings, chosen: Section) -> dict[str, in
 
 
 def answer_data(result: Result, comparison: Comparison | None) -> dict[str, Any]:
-    """Return the answer: its verdict as a sentence, the full answer as HTML, and any comparison as HTML."""
+    """Return the answer: its verdict as a sentence, the full answer and any comparison as HTML, and its fix.
+
+    The fix has its words, and the contents of the fields with it; None if there is no fix.
+    """
+    fixed = fixed_question(result)
     return {
         "verdict": result.verdict.value,
         "sentence": f"{result.rule.called}: {broadcast.verdict_words(call_of(result))}",
         "html": html.render(broadcast.broadcast_document(call_of(result), Room.PAGE)),
         "comparison": "" if comparison is None else html.render(comparison_document(comparison)),
+        "fix": None if fixed is None else {"text": visible(fixed[0]), "fields": _fields_of(fixed[1])},
+    }
+
+
+def _fields_of(question: ExplorerQuestion) -> dict[str, Any]:
+    """Return the contents of the fields that a fix changes."""
+    return {
+        "shapes": list(question.shapes),
+        "rule": question.rule,
+        "attributes": dict(question.attributes),
+        "assume": question.assume,
+        "min_size": question.min_size,
     }
 
 
