@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 _CARET_CONTEXT = 60
 _PACKAGE = __file__.removesuffix("errors.py")
+_PYTHON = os.__file__.removesuffix("os.py")
 
 
 def render_traceback(error: BaseException) -> list[str]:
-    """Return what IPython shows of an error: its traceback up to the caller's line, without symbcast's frames."""
+    """Return what IPython shows of an error: its traceback up to the caller's line, without symbcast's frames.
+
+    An error behind it is shown only if it was raised by code of the user's, such as a function that is traced.
+    """
     trace = _of_callers(error.__traceback__) or error.__traceback__
     shell = sys.modules["IPython"].get_ipython()
-    return list(shell.InteractiveTB.structured_traceback(type(error), error, trace))
+    cause, is_suppressed = error.__cause__, error.__suppress_context__
+    behind = cause or (None if is_suppressed else error.__context__)
+    error.__cause__ = behind if behind is not None and _is_from_user(behind.__traceback__) else None
+    try:
+        return list(shell.InteractiveTB.structured_traceback(type(error), error, trace))
+    finally:
+        error.__cause__, error.__suppress_context__ = cause, is_suppressed
+
+
+def _is_from_user(trace: TracebackType | None) -> bool:
+    """Return whether a traceback has a frame of code other than this package, installed ones and Python's own."""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith((_PACKAGE, _PYTHON, "<frozen")) and "site-packages" not in name:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _of_callers(trace: TracebackType | None) -> TracebackType | None:

@@ -64,3 +64,41 @@ def test_notebooks_are_kept_with_their_pictures(path):
     for cell in cells:
         draws = any(call in "".join(cell["source"]) for call in ("sb.notebook.plot", "plt.show"))
         assert pictures_in(cell) == draws, "".join(cell["source"])
+
+
+TRACEBACKS = """
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance(colors="NoColor")
+for cell in CELLS:
+    shell.run_cell(cell)
+"""
+OWN_LINES = [
+    ("import symbcast as sb\nsb.onnx.check('none.onnx')", "sb.onnx.check('none.onnx')", "there is no such file"),
+    ("import symbcast as sb\nsb.broadcast('N', 'M,,')", "sb.broadcast('N', 'M,,')", "unexpected ','"),
+]
+
+
+@pytest.mark.parametrize(("cell", "line", "message"), OWN_LINES)
+def test_a_traceback_has_the_users_line_and_none_of_ours(cell, line, message):
+    pytest.importorskip("IPython")
+    code = TRACEBACKS.replace("CELLS", repr([cell]))
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"> 2 {line}" in shown
+    assert message in shown
+    assert "symbcast/" not in shown
+    assert "direct cause" not in shown
+    assert shown.count("Traceback (most recent call last)") == 1
+
+
+def test_a_traceback_keeps_an_error_of_the_users_own():
+    pytest.importorskip("IPython")
+    cells = [
+        "import symbcast as sb",
+        "class Shaped:\n    @property\n    def shape(self):\n        return int('three')",
+        "try:\n    Shaped().shape\nexcept ValueError as error:\n    raise sb.SymbcastError('no shape') from error",
+    ]
+    code = TRACEBACKS.replace("CELLS", repr(cells))
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "return int('three')" in shown
+    assert "direct cause" in shown
