@@ -33,4 +33,4 @@ def test_a_notebook_opens_with_its_answer_and_ends_with_an_exercise(notebook, mo
 
 
 def test_there_are_solutions():
-    assert sum("<summary>Solution</summary>" in texts(notebook)[-1] for notebook in NOTEBOOKS) == 10
+    assert sum("<summary>Solution</summary>" in texts(notebook)[-1] for notebook in NOTEBOOKS) == len(NOTEBOOKS) == 11
