@@ -25,8 +25,16 @@ RELATIONS = [
     ("explicit(axes=(0,))", "unidirectional", sb.Order.NEITHER),
     ("onnx-legacy(broadcast=1)", "pdpd", sb.Order.REFINES),
     ("paddle(min_rank=1)", "paddle", sb.Order.REFINES),
+    ("tosa", "numpy", sb.Order.REFINES),
+    ("tosa", "none", sb.Order.NEITHER),
     ("explicit(axes=(0,))", "stablehlo-broadcast-in-dim(broadcast_dimensions=(0,))", sb.Order.EQUAL),
 ]
+
+
+def test_sizes_are_free_names_and_so_unknown_to_the_static_rule():
+    assert sb.relation("static", "numpy", rank=2).order is sb.Order.REFINES
+    assert sb.relation("pytensor", "torch-unbacked", rank=2).order is sb.Order.EQUAL
+    assert sb.relation("none", "static", rank=2).order is sb.Order.REFINES
 
 
 @pytest.mark.parametrize(("first", "second", "order"), RELATIONS)
