@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import IntEnum
+from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 from symbcast.core.characters import closest, shorten_end, visible
-from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.interrupts import BlockInterrupts, CleanupOnInterrupt
 from symbcast.core.text import parse_shape
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, SymbcastError
@@ -366,31 +367,50 @@ def _take_away() -> None:
 
 
 class Bar:
-    """A progress bar over ``total`` steps; it is shown if stderr is a terminal and there are several."""
+    """Progress over ``total`` steps, if stderr is a terminal: a bar, or for one step a clock after its first second."""
 
     def __init__(self, total: int, what: str) -> None:
+        is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._total = total if is_terminal else 0
+        self._what = what
         self._progress: Progress | None = None
+        self._timer: Timer | None = None
         self._held = ExitStack()
-        if total > 1 and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task(what, total=total)
 
     def __enter__(self) -> Bar:
-        if self._progress is not None:
+        if self._total:
             self._held.enter_context(CleanupOnInterrupt(_take_away))
-            self._progress.start()
+        if self._total == 1:
+            self._timer = Timer(1, self._show)
+            self._timer.daemon = True
+            with BlockInterrupts():
+                self._timer.start()
+        elif self._total:
+            self._show()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._hide()
+        self._held.close()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        bar = (BarColumn(), MofNCompleteColumn()) if self._total > 1 else ()
+        columns = (TextColumn("{task.description}"), *bar, TimeElapsedColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._progress.add_task(self._what, total=self._total)
+        self._progress.start()
+
+    def _hide(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()  # it may be about to show the clock
         if self._progress is not None:
             self._progress.stop()
-        self._held.close()
 
     def advance(self) -> None:
         """Advance the bar by one step."""
@@ -400,12 +420,11 @@ class Bar:
     @contextmanager
     def away(self) -> Iterator[None]:
         """Hide the bar while other output is printed."""
-        if self._progress is None:
-            yield
-            return
-        self._progress.stop()
+        self._hide()
         try:
             yield
-            sys.stdout.flush()
+            if self._progress is not None:
+                sys.stdout.flush()
         finally:
-            self._progress.start()
+            if self._progress is not None and self._total > 1:
+                self._progress.start()

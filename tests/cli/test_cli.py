@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit status."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -207,3 +208,45 @@ def test_help_and_version_import_no_solver():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[0] == "0.3.0"
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+ONE_STEP = """
+import time
+from symbcast.cli.terminal import Bar
+
+with Bar(1, "thinking") as bar:
+    time.sleep({seconds})
+    with bar.away():
+        print("the answer")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("seconds", [0, 1.5])
+def test_work_over_a_second_shows_a_clock_until_its_answer(seconds):
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {**{k: v for k, v in os.environ.items() if k != "CI"}, "TERM": "xterm-256color"}
+    command = [sys.executable, "-c", ONE_STEP.format(seconds=seconds)]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as done:
+        os.close(theirs)
+        seen = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        except OSError:
+            pass  # the other end is closed
+    os.close(ours)
+    text = seen.decode()
+    assert done.returncode == 0 and ("thinking" in text) is (seconds > 1)
+    assert text.split("the answer")[1].strip() == ""
+    if seconds > 1:
+        assert text.rindex("thinking") < text.rindex("\x1b[2K") < text.index("the answer")
+
+
+def test_work_over_a_second_shows_nothing_without_a_terminal():
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_STEP.format(seconds=1.2)], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("the answer\n", "")

@@ -12,7 +12,17 @@ from symbcast.cli.argument_advice import several_models
 from symbcast.cli.command import Meaning, command
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.model_files import bound_sizes, check_readable, front_end_for, model_on_stdin
-from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_error, print_text, status_of
+from symbcast.cli.terminal import (
+    STDIN,
+    Bar,
+    Exit,
+    UsageError,
+    argument_text,
+    checked,
+    print_error,
+    print_text,
+    status_of,
+)
 from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.characters import closest
 from symbcast.core.effort import counted_call
@@ -101,10 +111,12 @@ def contract(  # noqa: PLR0913 - each is an option
     bound = dict(bound_sizes(bind or (), min_size))
     (file,) = files
     with model_on_stdin("stdin") if file == STDIN else nullcontext(file) as path:
-        report = _report(path, assume or (), bound, min_size, runtime)
+        with Bar(1, "checking the model"):
+            report = _report(path, assume or (), bound, min_size, runtime)
         shortener = Shortener(report.aliases)
         with counted_call():
-            proposal = _contract_of(report, ranges, form, typical_sizes, most)
+            with Bar(1, "searching for the largest contract"):
+                proposal = _contract_of(report, ranges, form, typical_sizes, most)
             if check:
                 return _checked(proposal, ranges, shortener)
             return _shown(proposal, shortener) if to is None else _written(proposal, to, shortener)
