@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
@@ -48,7 +49,8 @@ _DOUBT = re.compile(
 )
 # Names of coordinates and ends: `[x1, y1, x2, y2]` says what an array contains, not how large it is.
 _PART = re.compile(r"[xyz]\d?|[xy](?:min|max)|c[xy]|start|end|left|right|top|bottom|lat|lon|min|max|low|high|roll")
-_INTEGER = re.compile(r"\b(?:u?int\d*|integers?|long|LongTensor|IntTensor|ind(?:ex|ices))\b")
+_INTEGER = re.compile(r"\b(?:u?int\d*|integers?|long|LongTensor|IntTensor)\b")
+_DTYPE = re.compile(r"(?:u?int|float|bfloat|complex|bool)\d*|long|double|half|str")
 _TERM = (ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Name, ast.Load, ast.Constant)
 
 
@@ -83,7 +85,9 @@ def axes_text(inside: str, parameters: Sequence[str] = ()) -> str | None:
     if len(items) > 1 and not items[-1].strip():
         items.pop()
     axes = [axis_text(i, parameters) for i in items if inside.strip()]
-    return None if None in axes else " ".join(map(str, axes))
+    # `B1, ..., Bk` are k axes of which no number is known; `Tensor[int64]` has a type of elements.
+    is_open = any(b == "..." and re.fullmatch(r"[^\W\d]\w*\d", str(a)) for a, b in pairwise(axes))
+    return None if None in axes or is_open or any(_DTYPE.fullmatch(str(a)) for a in axes) else " ".join(map(str, axes))
 
 
 def shape_in(text: str, is_array: bool, parameters: Sequence[str] = ()) -> str | None:
@@ -174,7 +178,11 @@ class _FunctionReader:
         comment = self._comment(self.node.body[0].lineno - 1, []) if self.node.returns is not None else None
         if comment is not None and (one := self._read(comment[1], written, *comment[0])):
             return (one,)
-        parts = [self._result(f, written if len(self.results) == 1 else "") for f in self.results]
+        parts = [
+            self._result(f, written if len(self.results) == 1 else "")
+            for f in self.results
+            for _ in (f.return_name or "").split(",")
+        ]
         return tuple(p for p in parts if p) if all(parts) else ()
 
     def _result(self, field: Any, written: str) -> Description | None:
@@ -285,11 +293,7 @@ def _of_item(item: ast.expr) -> str | None:
         return axis_text(item.value)
     if isinstance(item, ast.Constant) or (isinstance(item, ast.UnaryOp) and ast.unparse(item) == "-1"):
         return axis_text(ast.unparse(item))
-    return (
-        ""
-        if re.fullmatch(r"(?:torch\.)?(?:u?int\d*|float\d*|bool|long|double|half|complex\d*)", ast.unparse(item))
-        else None
-    )
+    return "" if _DTYPE.fullmatch(ast.unparse(item).removeprefix("torch.")) else None
 
 
 def _of_nptyping(shape: ast.expr) -> str | None:

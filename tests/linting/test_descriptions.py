@@ -43,6 +43,8 @@ UNCERTAIN = [
     "array of shape (one of n, d)",
     "array of shape (x.shape[0], 3)",
     "maps (n, d) arrays to (n, m) arrays",
+    "torch.Tensor[int64]",
+    "tensor of shape [B1, ..., Bk, n]",
     "B, T, C",
     "array of shape (n, d",
 ]
@@ -89,6 +91,16 @@ def test_mistakes_have_a_code_of_their_own():
         "noted": "proved",
         "of_nptyping": "partly",
     }
+
+
+def test_names_of_one_field_are_parts_of_a_result(tmp_path):
+    (tmp_path / "m.py").write_text(
+        "import numpy as np\n\ndef f(x):\n"
+        '    """Do.\n\n    Parameters\n    ----------\n    x : (n, d) ndarray\n\n'
+        '    Returns\n    -------\n    low, high : (d,) ndarray\n    """\n    return x.min(0), x.max(0)\n'
+    )
+    report = sb.lint(tmp_path / "m.py", cache=False, descriptions=True)
+    assert [c.status for c in report.functions] == ["proved"]
 
 
 def test_descriptions_are_read_only_if_wanted(tmp_path, monkeypatch):
