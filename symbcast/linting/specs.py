@@ -267,7 +267,10 @@ def array_spec(annotation: Any) -> ArraySpec | None:
     text = getattr(annotation, "dim_str", None)
     if not isinstance(annotation, type) or not isinstance(text, str):
         return None
-    return ArraySpec(read_axes(text), library_of(getattr(annotation, "array_type", None)), _dtype(annotation), text)
+    library, dtype, axes = library_of(getattr(annotation, "array_type", None)), _dtype(annotation), read_axes(text)
+    is_of_any_rank = [str(a) for a in axes] == ["..."]
+    # One random key is meant where annotations leave its shape open.
+    return ArraySpec(() if dtype == "key" and is_of_any_rank else axes, library, dtype, text)
 
 
 def _dtype(annotation: Any) -> str:
@@ -362,6 +365,8 @@ _SAMPLES: dict[Any, ValueSpec] = {
     str: ValueSpec(("name",), is_sample=True),
 }
 KEY = ArraySpec((), "jax", "key")
+# Names of jaxtyping without a shape: a number of that kind is one of the values that they allow.
+_SHAPELESS: dict[str, Spec] = {"Key": KEY, "Float": _SAMPLES[float], "Int": SizeSpec()}
 
 
 def named_key(name: str, spec: Spec) -> Spec:
@@ -399,8 +404,8 @@ def read(
     # An alias with parameters, made by the `type` statement of Python 3.12.
     if origin is not None and not isinstance(annotation, type) and hasattr(origin, "__value__"):
         return inner(origin.__value__)
-    if _package(annotation) == "jaxtyping" and annotation.__name__ == "Key":  # without a shape
-        return KEY
+    if _package(annotation) == "jaxtyping" and annotation.__name__ in _SHAPELESS:
+        return _SHAPELESS[annotation.__name__]
     spec = array_spec(annotation) or ndarray_spec(annotation)
     if spec is not None:
         return spec

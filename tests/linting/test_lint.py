@@ -297,3 +297,17 @@ def test_a_result_of_another_rank_at_one_small_size_is_no_finding(tmp_path):
     report = sb.lint(tmp_path / "cov.py", cache=False)
     assert report.findings == () and report.functions[0].status == "partly"
     assert len(sb.lint(tmp_path / "cov.py", cache=False, strict_sizes=True).findings) == 1
+
+
+def test_keys_and_numbers_without_a_shape_are_one_of_them(tmp_path):
+    pytest.importorskip("jax")
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "keys.py").write_text(
+        "import jax\nfrom jaxtyping import Array, Float, Int, Key\n\n"
+        'def noise(key: Key[Array, "..."], x: Float[Array, "n d"], scale: Float, k: Int) -> Float[Array, "n d"]:\n'
+        "    return x + scale * jax.random.normal(key, x.shape[1:]) + k\n\n"
+        'def named(rng_key: jax.Array, key: Key, name: str, x: Float[Array, "n d"]) -> Float[Array, "d n"]:\n'
+        "    return x * jax.random.normal(rng_key, x.shape) + jax.random.normal(key, ())\n"
+    )
+    report = sb.lint(tmp_path / "keys.py", cache=False)
+    assert [(c.status, len(c.findings)) for c in report.functions] == [("partly", 0), ("finding", 1)]
