@@ -1,4 +1,4 @@
-"""Sixty functions with one mistake each: lint finds the mistakes, and nothing in the functions without them."""
+"""Functions with one mistake each: lint finds the mistakes, and nothing in the functions without them."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,14 @@ import pytest
 import symbcast as sb
 
 DATA = Path(__file__).parents[1] / "data" / "lint"
-FILES = {"numpy_mistakes": "numpy", "jax_mistakes": "jax"}
-COUNT = {"numpy_mistakes": 36, "jax_mistakes": 24}
+FILES = {
+    "numpy_mistakes": "numpy",
+    "numpy_more_mistakes": "numpy",
+    "jax_mistakes": "jax",
+    "jax_more_mistakes": "jax",
+    "torch_mistakes": "torch",
+}
+COUNT = dict(zip(FILES, (36, 20, 24, 22, 16), strict=True))
 
 
 @pytest.fixture(params=FILES)
