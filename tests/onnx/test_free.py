@@ -360,6 +360,21 @@ def test_axes_that_cannot_be_freed_are_refused(axes, problem):
         sb.onnx.free(model_of("g (float[2, 3] x) => (float y) { y = Relu(x) }"), axes)
 
 
+@pytest.mark.parametrize("axes", ["H", "N, H", "H, W", "width, height, N"])
+def test_names_that_may_mean_several_axes_of_an_image_are_refused(axes):
+    text = "g (float[1, 3, 64, 48] image) => (float y) { y = Relu(image) }"
+    with pytest.raises(sb.BindingError, match=r'may mean several .* {"image": "1, 3, 64, 48"}'):
+        sb.onnx.free(model_of(text), axes)
+
+
+def test_a_name_that_another_axis_has_is_refused():
+    text = "g (float[batch, 3, H, W] image) => (float y) { y = Relu(image) }"
+    with pytest.raises(sb.BindingError, match="H is the name of axis 2 of image already"):
+        sb.onnx.free(model_of(text), "N, W, H")
+    same = sb.onnx.free(model_of(text), "N, H, W")
+    assert str(same.report.inputs["image"]) == "(N, 3, H, W)"
+
+
 def test_open_sizes_were_no_numbers_and_a_model_that_never_runs_is_named():
     never = """<ir_version: 9, opset_import: ['' : 18]> g (float[2, 3] x, float[4, 5] z) => (y) <int64[2] to = {2, 3}> {
         r = Reshape(x, to)

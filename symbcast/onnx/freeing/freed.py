@@ -47,6 +47,8 @@ Axes: TypeAlias = "str | Mapping[str, ShapeLike | Mapping[int, str]]"
 """The axes to free: names in order, or for each input its shape or the names of some axes."""
 
 _SPATIAL_RANKS = (4, 5)
+# The names of axes that are never the batch of an image.
+_SIDES = {"h", "w", "height", "width"}
 # How many edits a screen shows.
 _SHOWN = 12
 
@@ -380,10 +382,10 @@ def free(
 ) -> Freed:
     """Return a model that takes every size along some axes of its inputs, where it was exported for one size.
 
-    ``axes`` are names for the axes to free: ``"N"`` is the first axis of each input, ``"N, H, W"`` also the last axes
-    of images, and ``"N, L"`` the second axis of other inputs. ``{"image": "N, 3, H, W"}`` gives an input's whole shape,
-    ``{"image": {0: "N"}}`` some axes. Without it, these are the axes that have no number in the model but that its
-    nodes fix.
+    ``axes`` are names for the axes to free, by position: ``"N"`` is the first axis of each input, ``"N, H, W"`` also
+    the last axes of images, and ``"N, L"`` the second axis of inputs with up to three axes.
+    ``{"image": "N, 3, H, W"}`` gives an input's whole shape, ``{"image": {0: "N"}}`` some axes. Without it, these are
+    the axes that have no number in the model but that its nodes fix.
 
     Lists of sizes follow the sizes of their data; constants that repeat along an axis are expanded, and those that
     count along it or mask what is later are computed; a table is cut to length, and limits it. Each change is taken
@@ -394,7 +396,8 @@ def free(
     axis to the next size that works, with zeros, their ``"edge"`` or their rows backwards (``"reflect"``), and what
     belongs to the padding is cut off the outputs. Sizes that work are not padded.
 
-    Raises `BindingError` for an axis that the model does not have or that two sizes claim, and where there is nothing
+    Raises `BindingError` for an axis that the model does not have or that two sizes claim, for names that may mean
+    several axes of an image or that another axis has, and where there is nothing
     to pad or padding does not help; and the errors of `check`.
 
     >>> import onnx
@@ -592,7 +595,7 @@ def _by_names(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict
     numbers: dict[str, tuple[str, int | None]] = {}
     given: dict[str, dict[int, Dim]] = {}
     for name, dims in sorted(inputs.items(), key=lambda pair: -len(pair[1])):
-        for place, size in zip(_places(dims, len(names)), names, strict=False):
+        for place, size in zip(_places(name, dims, names), names, strict=False):
             if place < len(dims):
                 first, known = numbers.setdefault(size, (name, number(dims[place])))
                 if known != number(dims[place]):
@@ -601,17 +604,44 @@ def _by_names(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict
                         f'name the axes of each input: {{"{first}": ..., "{name}": ...}}',
                     )
                 given.setdefault(name, {})[place] = shape(size).dims[0]
+    _refuse_taken_names(inputs, names, given)
     return given
 
 
-def _places(dims: Sequence[Any], count: int) -> list[int]:
-    """Return the axes of one input that names in order mean; images may have their channels last."""
-    rank = len(dims)
-    if rank not in _SPATIAL_RANKS or count == 1:
+def _refuse_taken_names(
+    inputs: Mapping[str, Any], names: Sequence[str], given: Mapping[str, Mapping[int, Dim]]
+) -> None:
+    """Refuse a name that another axis of the model has: it would make both sizes equal."""
+    for name, dims in inputs.items():
+        for axis, dim in enumerate(dims):
+            if dim.dim_param in names and given.get(name, {}).get(axis) != symbol(dim.dim_param):
+                raise BindingError(
+                    f"{dim.dim_param} is the name of axis {axis} of {name} already, so both sizes would be equal",
+                    f"use another name, or {_whole_shape(name, dims)}",
+                )
+
+
+def _places(name: str, dims: Sequence[Any], names: Sequence[str]) -> list[int]:
+    """Return the axes of one input that names in order mean; images may have their channels last.
+
+    Names that may mean several axes of an image are refused.
+    """
+    rank, count = len(dims), len(names)
+    if rank not in _SPATIAL_RANKS:
         return list(range(count))
+    if names[0].lower() in _SIDES or count == 2:
+        raise BindingError(
+            f"{', '.join(names)} may mean several of the {rank} axes of {name}", _whole_shape(name, dims)
+        )
     last, second = number(dims[-1]) or 0, number(dims[1]) or 0
     first = 1 if 0 < last <= 4 < second else rank - count + 1
     return [0, *range(first, first + count - 1)]
+
+
+def _whole_shape(name: str, dims: Sequence[Any]) -> str:
+    """Return the advice to write an input's shape, with its numbers and names as they are."""
+    own = [str(number(dim)) if number(dim) is not None else dim.dim_param or "?" for dim in dims]
+    return f'write its shape with a name for each size to free: {{"{name}": "{", ".join(own)}"}}'
 
 
 def _old_sizes(named: Sequence[_Axis]) -> tuple[dict[Symbol, int], dict[Symbol, tuple[str, int]]]:
