@@ -201,6 +201,7 @@ def test_text():
         "condition    N == 1",
         "assuming     sizes >= 1",
         "works at     N=1",
+        "output       y (1, 8)",
     ]
 
 

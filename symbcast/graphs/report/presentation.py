@@ -55,6 +55,8 @@ LINES = 24
 # How many findings a screen shows in full, if there is room.
 SHOWN = 3
 SHOWN_ON_PAGE = 10
+# How many outputs a screen shows.
+OUTPUTS = 3
 # How many operators are named whose nodes were not checked.
 KINDS = 5
 # The maximum length of the name of a node or a value in text; longer names lose their middle.
@@ -258,6 +260,20 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     is_shown = report._is_told_open and report.account.is_open
     if witness and not is_shown:
         yield field("works at", code(sizes_text(witness), NamedSizes(witness)), most=1)
+    if report.verdict is not Verdict.NEVER:
+        yield from _outputs(report, shortener.namer(report._env.shown))
+
+
+def _outputs(report: GraphAnswer, namer: Namer) -> Iterator[Field]:
+    """Yield the shapes of outputs; of many outputs, those of the first."""
+    known = [(name, shape) for name, shape in report.outputs.items() if shape is not None]
+    shown = known if len(known) <= OUTPUTS else known[: OUTPUTS - 1]
+    for number, (name, shape) in enumerate(shown):
+        label = "" if number else "outputs" if len(known) > 1 else "output"
+        text = shorten_end(namer.shape(shape), 120)
+        yield field(label, (Span(f"{shorten_middle(visible(name), NAME)} "), Span(text, True)), most=2)
+    left = f"and {len(known) - len(shown)} more; --format json, or .outputs in Python, has them all"
+    yield field("", words(left if len(shown) < len(known) else ""), most=1)
 
 
 def _assumed(report: GraphAnswer) -> list[str]:
