@@ -22,7 +22,8 @@ from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArgume
 from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
-from symbcast.arrays.loops.loop import FrameState, check_arms, check_ended, check_value
+from symbcast.arrays.loops.loop import FrameState, check_ended, check_joins, checked_value
+from symbcast.arrays.loops.repeated import LongList
 from symbcast.arrays.loops.rewriting import loops_of
 from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
@@ -32,6 +33,7 @@ from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import sizes_text
+from symbcast.core.effort import EffortSpentError
 from symbcast.core.programs.arguments import Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
@@ -47,7 +49,7 @@ from symbcast.paths.path import Path
 from symbcast.paths.real_calls import CallsWithNumbers, are_small, mentions_data, result_of
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
-from symbcast.paths.steps import Choices, LoopRefusedError, home_of
+from symbcast.paths.steps import LoopRefusedError, UntracedError, home_of
 
 # The report about a traced function: the answer, its notices by line, and its data for JSON.
 
@@ -216,6 +218,11 @@ class RealRun(CallsWithNumbers):
             return _is_scalar(real)
         if isinstance(traced, str) and MARK in str(traced):
             return isinstance(real, str)
+        if type(traced) is LongList:
+            is_long = isinstance(real, list) and (
+                mentions_data(traced.count, at) or len(real) == value_at(traced.count, at)
+            )
+            return is_long and (traced.value is None or all(self.fits(traced.value, r, at) for r in real))
         if isinstance(traced, (tuple, list)):
             is_like = isinstance(real, (tuple, list)) and len(traced) == len(real)
             return is_like and all(self.fits(f, r, at) for f, r in zip(traced, real, strict=True))
@@ -320,6 +327,8 @@ def _shape(value: Any) -> Any:
         return shape_of(value.dims)
     if isinstance(value, str) and MARK in str(value):
         return str
+    if type(value) is LongList:
+        return list
     return shape_of(value.shape) if isinstance(value, np.ndarray) else value
 
 
@@ -387,7 +396,7 @@ class _Traced:
         self.has_followed_loops = False
         self._max_paths = max_paths
         self._refused_loops: Counter[Any] = Counter()
-        self._choices = Choices()
+        self._items: dict[tuple[Any, ...], Any] = {}
         self._assumed = [a.formula for a in scope.assumptions]
         self._home = home_of(function)
         self._values = [function, *arguments.positional, *arguments.named.values()]
@@ -411,9 +420,9 @@ class _Traced:
     def _followed(self) -> Exploration:
         """Return the paths, with those loops rolled out by number in which the iterations differ."""
         while True:
-            self._choices = Choices(self._choices.always | self._choices.unskipped)
+            self._items = {}
             try:
-                exploration = explore_all(
+                return explore_all(
                     self._run,
                     self.scope,
                     lasting=lasting_result,
@@ -423,13 +432,9 @@ class _Traced:
                 )
             except LoopRefusedError as refused:
                 self._refused_loops[refused.key] += 1
-                continue
-            if not self._choices.unskipped:
-                return exploration
-            self._refused_loops.update(self._choices.unsettled)
 
     def _run(self, path: Path) -> Any:
-        path.loops.tries, path.loops.choices = self._refused_loops, self._choices
+        path.loops.tries, path.loops.items = self._refused_loops, self._items
         path.takes_opaque, path.turns.state_of = True, FrameState.of
         path.hashes, path.is_key = False, is_key  # libraries such as einops cache results by shape
         args, options = self.arguments.build(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
@@ -440,15 +445,15 @@ class _Traced:
             try:
                 result = of(self.called)(*map(of, args), **{k: of(v) for k, v in options.items()})
             except Exception as error:
-                check_arms(path)
+                if not isinstance(error, EffortSpentError):
+                    check_joins(path, is_error=not isinstance(error, UntracedError))
                 check_ended(path, error)
                 raise
             finally:
                 self.has_followed_loops = self.has_followed_loops or bool(path.loops.varying)
                 restore_keyed(path, result)
-            check_arms(path)
-            check_value(path, result)
-            return result
+            check_joins(path, is_error=False)
+            return checked_value(path, result)
 
 
 def _left(exploration: Exploration) -> int:

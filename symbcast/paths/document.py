@@ -233,4 +233,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         inner = ", ".join(map(value_text, value))
         return f"[{inner}]"
-    return "a number" if value is float else str(value)
+    return _WORDS.get(value, str(value)) if isinstance(value, type) else str(value)
+
+
+_WORDS: dict[type, str] = {float: "a number", str: "a text", list: "a list"}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join, modulo
@@ -71,6 +71,13 @@ class OpaqueSizes:
         for symbol in symbols_in(formula):
             if symbol in self._places:
                 self._loops.refuse(self._places[symbol])
+
+
+class Supposition(NamedTuple):
+    """Facts that hold in a part of a run, whose key is given up if something is decided there; the facts before."""
+
+    key: Hashable
+    kept: tuple[Any, ...]
 
 
 # The path that is run in this context.
@@ -179,6 +186,7 @@ class Path(Context):
         self._known[formula] = question.answer
         self._known[formulas.opposite(formula)] = not question.answer
         if question.is_open:
+            self.loops.loosen(symbols_in(formula))
             decided = formula if question.answer else formulas.opposite(formula)
             self.steps.append(steps.PathStep("decide", decided, self.place()))
             self._learn(decided)
@@ -213,7 +221,7 @@ class Path(Context):
         if satisfiability is Satisfiability.UNSATISFIABLE:
             return steps.PathQuestion(formula, answer, False)
         self.loops.check(symbols_in(formula))
-        self.loops.check_joined(symbols_in(formula))
+        self.loops.check_supposed()
         self.opaque_sizes.refuse(formula)
         if not is_number:
             left = self._check_turns(formula, answer)
@@ -270,6 +278,7 @@ class Path(Context):
             self.growing.shrink(length)
             raise error(reason)
         self.loops.check_joined(symbols_in(formula))
+        self.loops.check_supposed()
         self._record(formula)
         place = self.place()
         self.steps.append(
@@ -409,7 +418,9 @@ class Path(Context):
         """Return a dimension as a number or size that code can compute with."""
         return sized(dim, self)
 
-    def data_size(self, what: str, lower: int = 0, upper: int | None = None, joins: Iterable[Hashable] = ()) -> Unknown:
+    def data_size(
+        self, what: str, lower: int = 0, upper: int | None = None, joins: tuple[Hashable, ...] = ()
+    ) -> Unknown:
         """Return a data-dependent number; runs get the same one for the same visit to the same line.
 
         If values were joined to get it, it may have more values than data lead to.
@@ -420,7 +431,8 @@ class Path(Context):
         if key not in self._data:
             self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
         self.loops.add_data(self._data[key])
-        self.loops.loose.update(dict.fromkeys((self._data[key],) if joins else (), next(iter(joins), None)))
+        if joins:
+            self.loops.loose[self._data[key]] = tuple(joins)
         return self._data[key]
 
     def opaque(
@@ -475,8 +487,35 @@ class Path(Context):
             self.require(replace_in_formula(formula, {indices[0]: end}), reason, error)
         return True
 
+    def is_open(self, formula: Formula) -> bool:
+        """Return whether neither a formula nor its negation is known to follow from the facts."""
+        return not self.implies(formula) and not self.implies(formulas.negate(formula))
+
+    def begin(self, key: Hashable, facts: Iterable[Formula] = ()) -> Supposition:
+        """Suppose facts until `end`: what is learned until then is forgotten, and nothing may be decided or required.
+
+        ``key`` is what to give up if something is.
+        """
+        kept = self.growing, self._facts, self.bounds, self._known, self._registered
+        supposition = Supposition(key, kept)
+        self.loops.supposed.append(supposition)
+        if facts:
+            self.growing, self._facts, self.bounds = self.growing.copy(), self._facts.copy(), self.bounds.copy()
+            self._known, self._registered = dict(self._known), set(self._registered)
+        for fact in facts:
+            self._learn(fact)
+        return supposition
+
+    def end(self, supposition: Supposition) -> None:
+        """Forget what was supposed; one that was left without its end, by a ``break``, is given up."""
+        last = self.loops.supposed.pop()
+        if last is not supposition:
+            self.loops.refuse(last.key)
+        self.growing, self._facts, self.bounds, self._known, self._registered = supposition.kept
+
     def suppose(self, formula: Formula) -> None:
         """Add a fact that always holds, such as: the count of true elements is at most the element count."""
+        self.loops.check_supposed()
         self._learn(formula)
         self.steps.append(steps.PathStep("suppose", formula, self.place()))
 

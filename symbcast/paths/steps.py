@@ -423,35 +423,6 @@ def loop_symbol(key: Hashable, number: int) -> Unknown:
     return Unknown("?index", 0, None)
 
 
-class Choices:
-    """Loops of several paths in which an iteration adds an item to a list after data were asked.
-
-    Either data decide whether it adds one: then another path, which decides the same about sizes, adds none. Or each
-    path adds one: then it is known only at the end, and the paths are followed again.
-
-    Attributes:
-        items: the item of the first path, by the loop and what was decided about sizes; it must be that of all paths.
-        skipped: where an iteration added none.
-        always: where each iteration adds one, as earlier runs found.
-    """
-
-    def __init__(self, always: Iterable[tuple[Hashable, ...]] = ()) -> None:
-        self.items: dict[tuple[Hashable, ...], Any] = {}
-        self.skipped: set[tuple[Hashable, ...]] = set()
-        self.always = frozenset(always)
-
-    @property
-    def unskipped(self) -> frozenset[tuple[Hashable, ...]]:
-        """Where each path added an item, which earlier runs did not know."""
-        return frozenset(self.items.keys() - self.skipped - self.always)
-
-    @property
-    def unsettled(self) -> set[Hashable]:
-        """The loops of which an earlier run did not know all places where each path adds an item."""
-        # Every run might find others: the next one iterates over numbers there.
-        return {where[0] for where in self.unskipped} & {where[0] for where in self.always}
-
-
 # What only a trace has, and what is written into a real array.
 SIZES, ARRAYS = "sizes in an array", "data in an array"
 
@@ -466,9 +437,12 @@ class Loops:
         tries: how often each loop was given up in earlier runs, by its key.
         batches: a size and a step, for each range from 0 with this step.
         born: the data-dependent numbers of the run, in order.
-        choices: what data choose in loops, in all runs.
-        loose: the data-dependent numbers that may have more values than data lead to, each with the join to give up.
-        arms: the arms of ``if`` that are run for all data.
+        items: the items about which data decide in loops, by the loop and what was decided about sizes, on all paths.
+        filters: the conditions of comprehensions that are open for the item that is being made.
+        loose: the data-dependent numbers that may have more values than data lead to, each with the joins to give up.
+        loosened: the first join that a decision of the path depends on.
+        of_sizes: the joins of what sizes decide, not data.
+        supposed: what holds only in the part that is running: in an arm of an ``if``, in a loop that may be empty.
         arrays: the real arrays that supported lines created, each with its line.
     """
 
@@ -479,9 +453,12 @@ class Loops:
         self.tries: Mapping[Hashable, int] = {}
         self.batches: list[tuple[Dim, Dim]] = []
         self.born: list[Symbol] = []
-        self.choices = Choices()
-        self.loose: dict[Symbol, Hashable] = {}
-        self.arms: list[Any] = []
+        self.items: dict[tuple[Any, ...], Any] = {}
+        self.filters: list[Any] = []
+        self.loose: dict[Symbol, tuple[Hashable, ...]] = {}
+        self.loosened: Hashable = None
+        self.of_sizes: set[Hashable] = set()
+        self.supposed: list[Any] = []
         self.arrays: list[tuple[Any, CodePlace]] = []
 
     def refuse_written(self, frame: FrameType | None, root: FrameType | None, *, is_size: bool = False) -> None:
@@ -527,11 +504,24 @@ class Loops:
             if last is not None:
                 self.refuse(key)
 
-    def check_joined(self, symbols: Iterable[Symbol]) -> None:
-        """Give up the join that a decision or a requirement depends on: no data may lead there."""
-        for symbol in symbols if self.loose else ():
-            if symbol in self.loose:
-                self.refuse(self.loose[symbol])
+    def loosen(self, symbols: Iterable[Symbol]) -> None:
+        """Note that a decision depends on a join; give up one that sizes decide: they may not lead to both answers."""
+        for key in (key for s in (symbols if self.loose else ()) for key in self.loose.get(s, ())):
+            self.loosened = self.loosened or key
+            if key in self.of_sizes:
+                self.refuse(key)
+
+    def check_joined(self, symbols: Iterable[Symbol] = ()) -> None:
+        """Give up the join that a requirement or an error depends on: no data may lead there."""
+        keys = [key for s in (symbols if self.loose else ()) for key in self.loose.get(s, ())]
+        for key in (self.loosened, *keys):
+            if key is not None:
+                self.refuse(key)
+
+    def check_supposed(self) -> None:
+        """Give up the part of a run that holds only under a supposition, because something is decided in it."""
+        if self.supposed:
+            self.refuse(self.supposed[-1].key)
 
     def refuse(self, key: Hashable) -> NoReturn:
         """Give up a loop: its iterations differ."""

@@ -19,6 +19,8 @@ def shapes_of(value):
     """The shapes in what a function returns, flat; a number has none."""
     if isinstance(value, sb.Shape):
         return [tuple(value.dims)]
+    if value is list:
+        return [list]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (tuple, list)):
@@ -90,7 +92,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
 
 def _evaluated(shapes, at, data):
     for shape in shapes:
-        yield tuple(None if _is_of_data(d, data) else size_at(d, at) for d in shape)
+        yield shape if shape is list else tuple(None if _is_of_data(d, data) else size_at(d, at) for d in shape)
 
 
 def _is_of_data(dim, data):
@@ -100,6 +102,12 @@ def _is_of_data(dim, data):
 def _fits(told, real):
     if told is None or real is None:
         return told is real
+    if list in told:  # a list of any length
+        at = told.index(list)
+        rest = len(told) - at - 1
+        return (
+            at + rest <= len(real) and _fits(told[:at], real[:at]) and _fits(told[at + 1 :], real[len(real) - rest :])
+        )
     return len(told) == len(real) and all(
         len(a) == len(b) and all(x is None or x == y for x, y in zip(a, b, strict=True))
         for a, b in zip(told, real, strict=True)

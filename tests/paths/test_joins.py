@@ -171,7 +171,160 @@ def elements_written(x):
     return z
 
 
+def lagrange(x, y):
+    r = 0.0
+    for i in range(len(x)):
+        w = y[i]
+        for j in range(len(x)):
+            if i != j:
+                w = w * (0.5 - x[j]) / (x[i] - x[j])
+        r += w
+    return np.full(2, r)
+
+
+def decomposed(a):
+    n = len(a)
+    lower, upper = np.eye(n), a * 1.0
+    for k in range(n):
+        for i in range(k + 1, n):
+            lower[i, k] = upper[i, k] / upper[k, k]
+            upper[i] -= lower[i, k] * upper[k]
+    return lower, upper
+
+
+def exchange_sorted(x):
+    for i in range(len(x)):
+        for j in range(len(x) - 1 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return x
+
+
+def differences(x, y):
+    return np.array([x[i] - y[j] for i in range(len(x)) for j in range(len(x)) if i != j])
+
+
+def pairs(x):
+    out = []
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            p = x[i] * x[j]
+            out.append(p)
+    return np.array(out)
+
+
+def above_the_diagonal(x, y):
+    out = []
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if i < j and x[i] > 0:
+                v = y[j]
+                out.append(v)
+    return np.array(out)
+
+
+def every_third(x):
+    return np.array([x[i] for i in range(len(x)) if i % 3 == 1])
+
+
+def inner_ones(x):
+    return np.array([x[i - 1] + x[i + 1] for i in range(len(x)) if i > 0 and i < len(x) - 1])
+
+
+def split_by_sign(x):
+    low, high = [], []
+    for v in x:
+        if v > 0.5:
+            high.append(v)
+        else:
+            low.append(v)
+    return np.array(low), np.array(high)
+
+
+def without_small(x):
+    s, out = 0.0, []
+    for v in x:
+        if v < 0.2:
+            continue
+        s += v
+        out.append(v)
+    return np.array(out), np.full(2, s)
+
+
+def flagged(x, y):
+    f = False
+    for v in x:
+        if v > 0.9:
+            f = True
+    return y if f else x
+
+
+def raised_by_flag(x):
+    f = False
+    for v in x:
+        f = True if v > 0.9 else f
+    if f:
+        raise ValueError("no")
+    return x
+
+
+def absolute(v):
+    if v > 0:
+        return v
+    return -v
+
+
+def called_in_each(x):
+    return np.array([absolute(v) for v in x])
+
+
+def written_if_first(x):
+    z = np.zeros(len(x))
+    for i in range(len(x)):
+        z[i] = x[i] if i == 0 else z[i - 1] + x[i]
+    return z
+
+
+def counted_by_index(x):
+    n = 0
+    for i in range(len(x)):
+        if i % 2 == 0:
+            n += 1
+    if n == 3:
+        raise ValueError("no")
+    return x
+
+
+def beyond_the_end(x):
+    return np.array([x[i + 1] for i in range(len(x)) if i % 2 == 0])
+
+
+def last_of_empty(x):
+    for i in range(len(x)):
+        for j in range(i):
+            v = x[j]
+    return v
+
+
+def set_of_some(x):
+    return {i for i in range(3) if x.sum() > 0}, [v for v in x if any(u > v for u in x if u != v)]
+
+
 CASES = [
+    (lagrange, "N", "N"),
+    (lagrange, "N", "M"),
+    (decomposed, "N, N"),
+    (exchange_sorted, "N"),
+    (differences, "N", "N"),
+    (pairs, "N"),
+    (above_the_diagonal, "N", "N"),
+    (every_third, "N"),
+    (inner_ones, "N"),
+    (split_by_sign, "N"),
+    (without_small, "N"),
+    (flagged, "N", "M"),
+    (called_in_each, "N"),
+    (written_if_first, "N"),
     (largest, "N"),
     (place_of_largest, "N"),
     (count, "N"),
@@ -202,6 +355,87 @@ def test_both_arms_are_joined(case):
     report = sb.trace(function, *arguments)
     assert report.complete, report.reason
     assert not held(report, function, *arguments, sizes=range(6), most=36).wrong
+
+
+def looked_at(x):
+    out = []
+    for v in x:
+        if v > 0.5:
+            out.append(v)
+        if out:
+            return x.reshape(2, -1)
+    return x
+
+
+def left_early(x):
+    out = []
+    for v in x:
+        if v > 0.5:
+            out.append(v)
+        if x.sum() > 3:
+            break
+    return np.array(out)
+
+
+def distinct_of_some(x):
+    return np.zeros(len(set(int(9 * v) for v in x if v > 0.2)))  # noqa: C401 - what is traced
+
+
+def kept_in_rows(x):
+    return np.array([b for a in range(len(x)) if not (x[a] > 0.5 or x[a] < 0.1) for b in range(1, len(x) - 1)])
+
+
+def kept_by_calls(x):
+    return np.array([absolute(v) for v in x if absolute(v) > 0.5])
+
+
+def inner_list_of_data(x):
+    return np.array([u for v in x for u in ([v] if absolute(v) > 0.5 else [])])
+
+
+NOT_JOINED = [
+    (kept_in_rows, "N"),
+    (kept_by_calls, "N"),
+    (inner_list_of_data, "N"),
+    (looked_at, "N"),
+    (left_early, "N"),
+    (distinct_of_some, "N"),
+    (counted_by_index, "N"),
+    (beyond_the_end, "N"),
+    (last_of_empty, "N"),
+    (set_of_some, "N"),
+    (raised_by_flag, "N"),
+    (differences, "N", "M"),
+    (above_the_diagonal, "N", "M"),
+]
+
+
+@pytest.mark.parametrize("case", NOT_JOINED, ids=lambda case: case[0].__name__)
+def test_what_an_arm_or_a_later_error_needs_is_not_lost(case):
+    function, *arguments = case
+    report = sb.trace(function, *arguments, observe=False)
+    assert not held(report, function, *arguments, sizes=range(6)).wrong
+
+
+def test_a_list_that_data_leave_empty_is_empty_where_it_is_looked_at():
+    assert str(sb.trace(looked_at, "N", observe=False).condition) == "True"
+
+
+def test_items_that_indices_choose_are_counted():
+    for function, shape in [(differences, "N**2 - N"), (pairs, "(N**2 - N)//2"), (every_third, "(N + 1)//3")]:
+        arguments = ["N"] * function.__code__.co_argcount
+        shapes = {str(c.value) for c in sb.trace(function, *arguments, min_size=2).cases if c.works}
+        assert f"({shape},)" in shapes
+
+
+def test_a_list_of_a_result_may_be_long():
+    report = sb.trace(lambda x: [v for v in x if v > 0], "N")
+    assert report.complete
+    assert "a list when" in report.explain()
+
+
+def test_a_list_of_the_elements_is_a_result():
+    assert sb.trace(lambda x: x.tolist(), "N").cases[0].value is list
 
 
 def test_a_count_of_data_is_not_negative():

@@ -248,7 +248,7 @@ def test_each_format_says_where(report):
 
 
 def test_an_incomplete_trace_is_not_shown_as_exact():
-    report = sb.trace(lambda x: [row.sum() for row in x], "N, M")
+    report = sb.trace(lambda x: {i: row.sum() for i, row in enumerate(x)}, "N, M")
     assert report.verdict is sb.Verdict.OBSERVED
     assert report.unexplored.guard()(N=100)
     assert report.explain().partition("\n")[0].endswith(": proved for some sizes, observed at small ones")

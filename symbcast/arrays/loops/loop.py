@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dtype_of, example_of, here
-from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
+from symbcast.arrays.loops.repeated import LongList, Repeated, Sequence, count_of, put_index
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, contents_of
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
-from symbcast.core.algebra.formulas import Comparison, at_most
+from symbcast.core.algebra.formulas import TRUE, Comparison, Formula, at_most, different, equal, opposite
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
-from symbcast.paths.path import Path, current
+from symbcast.paths.path import Path, Supposition, current
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
-from symbcast.paths.steps import UntracedError
+from symbcast.paths.steps import UntracedError, would_be_caught
 
 ABSENT = object()
 # The start of the names of variables that say which arm of an ``if`` is run.
@@ -113,13 +114,27 @@ def opaque(value: Any) -> Any:
         array = SymbolicArray(value.dims, value.dtype, None, span, memory=value.memory)
         array.contents.joins = value.contents.joins
         return array
+    if type(value) is Size and _is_of_iteration(value):
+        is_natural = here().bounds.is_at_least(value.dim, 0)
+        return SymbolicArray((), np.intp, None, (0, here().data_size("integer"), "none") if is_natural else None)
     return tuple(map(opaque, value)) if type(value) is tuple else value
+
+
+def _is_of_iteration(value: Size) -> bool:
+    """Return whether a size is made of numbers that data decide in each iteration."""
+    varying = here().loops.varying
+    return any(s in varying and varying[s][1] is None for s in symbols_of((value.dim,)))
 
 
 def _is_natural(value: Any) -> bool:
     """Return whether a value is a single integer of an array that is known not to be negative."""
     is_integer = type(value) is SymbolicArray and not value.dims and value.dtype.kind in "iu"
     return is_integer and value.span is not None and here().bounds.is_at_least(value.span.low, 0)
+
+
+def _of_data(item: Any) -> Any:
+    """Return an item of a list; an integer that data decide in each iteration as an element of data."""
+    return opaque(item) if type(item) is Size else item
 
 
 class FrameState:
@@ -213,8 +228,8 @@ def increment_of(old: Any, new: Any, path: Path) -> Increment | None:
 # continues with S(n).
 #
 # The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data
-# of the body, give up the loop: the exploration starts again, and iterates over numbers there. If data decide whether
-# an iteration adds an item to a list, and nothing else changes, the number of items is a number that data decide.
+# of the body, give up the loop: the exploration starts again, and iterates over numbers there. Items that only some
+# iterations add to a list are counted: by a form in the sizes if indices decide, else by a number that data decide.
 
 
 class SymbolicLoop:
@@ -226,18 +241,22 @@ class SymbolicLoop:
         passes: how often the body was started for the symbolic index.
         frame: the frame of the loop.
         key: identifies the loop in the code.
-        has_yielded: whether the body is that of a generator, and yielded an item.
+        is_forked: whether data decided in an iteration if a comprehension keeps its item.
     """
 
-    def __init__(self, sequence: Sequence, key: Any, dead: frozenset[str], is_peeled: bool) -> None:
+    def __init__(self, sequence: Sequence, key: Any, names: tuple[frozenset[str], ...], is_peeled: bool) -> None:
         self.count, self.key = sequence.count, key
         self.passes = 0
+        self.is_forked = False
         self.frame: FrameType | None = None
-        self._is_chosen = self._may_decide = self.has_yielded = False
         self._take, self._facts = sequence.take, sequence.facts
         self._is_peeled = is_peeled
-        self._dead = dead
+        # Names that the body assigns before it reads them; lists that it only appends to, and to which it always does.
+        self._dead, self._appended, self._always = names
         self._path = here()
+        # In a loop, there may be no iteration for some of its indices: what to give up, and what is supposed.
+        self._none = ("none", key)
+        self._supposed: Supposition | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -245,7 +264,7 @@ class SymbolicLoop:
     def __next__(self) -> Any:
         path = self._path
         if self.passes == 0:
-            if not path.ask(Comparison("<", 0, self.count)):
+            if not self._may_be_empty() and not path.ask(Comparison("<", 0, self.count)):
                 raise StopIteration
             if self._is_peeled:
                 return self._peel()
@@ -257,6 +276,16 @@ class SymbolicLoop:
             self._check()
         self._end()
         raise StopIteration
+
+    def _may_be_empty(self) -> bool:
+        """Suppose that there is an iteration if that depends on the index of a loop around it, and return whether."""
+        path, some = self._path, Comparison("<", 0, self.count)
+        is_possible = not self._is_peeled and path.loops.are_in(some) and not path.loops.tries.get(self._none)
+        if not is_possible or not path.is_open(some):
+            return False
+        path.loops.of_sizes.add(self._none)
+        self._supposed = path.begin(self._none, [some])
+        return True
 
     def _peel(self) -> Any:
         """Return the first item; the symbolic index is that of the rest."""
@@ -303,21 +332,37 @@ class SymbolicLoop:
         """Guess the state after k iterations, and set that of i iterations; return whether it must be checked."""
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
-        has_changed = any(self._steps) or any(self._later_values)
-        self._may_decide = self.has_decided()
-        if self._may_decide and not (self._lists or self.has_yielded):
-            self._skip()
-        if not (has_changed or self._lists):
+        lists = [self._is_always(items) for items, _, _ in self._lists]
+        if not (any(self._steps) or any(self._later_values) or lists):
             return False
-        # Data decide whether this iteration added an item: then how often it did is one number, and no other variable
-        # may depend on it.
-        if self._may_decide and (has_changed or len(self._lists) > 1):
+        # A state that one branch changes and another does not is not covered by what the other path guesses. Only a
+        # list to which all branches add alike is.
+        self._may_decide = self.has_decided()
+        if self._may_decide and (any(self._steps) or any(self._later_values) or not all(lists)):
             self._refuse()
-        for _, _, new in self._lists if self._may_decide else ():
-            self._is_chosen = self.choose(new[0])
+        for _, _, new in self._lists:
+            new[:] = map(self.item_of_all if self._may_decide else _of_data, new)
         self._set(self.index, self._later_values)
         self._known = len(self._path.steps)
         return True
+
+    def _names_of(self, items: list[Any]) -> list[str]:
+        return [n for space in self._spaces for n, v in space.read().items() if v is items]
+
+    def only_appends(self, items: list[Any]) -> bool:
+        """Return whether the body does nothing with a list but append to it."""
+        names = self._names_of(items)
+        return len(names) == 1 and names[0] in self._appended
+
+    def _is_always(self, items: list[Any]) -> bool:
+        return set(self._names_of(items)) <= self._always
+
+    def _is_merged(self, new: list[Any]) -> bool:
+        """Return whether an iteration adds a number of items to a list that varies."""
+        counts = [v.count for v in new if type(v) is Repeated]
+        varies = any(not isinstance(c, int) and self.index in symbols_of((c,)) for c in counts)
+        is_settled = all(v.is_settled for v in new if type(v) is Repeated)
+        return varies or not is_settled or (self._supposed is not None and bool(new))
 
     def _compare(self, number: int, space: LoopVariables) -> None:
         before, contents = self._before[number], self._contents_before[number]
@@ -352,8 +397,8 @@ class SymbolicLoop:
             values = {n: s.at(count, self._path) for n, s in self._steps[number].items()}
             space.write({**values, **later_values[number]})
         for items, length, new in self._lists:
-            if self._is_chosen:
-                items[length:] = [self.chosen(new[0])] if len(new) == 1 else self._refuse()
+            if self._is_merged(new):
+                self._merge(items, length, new, is_end=count is self.count)
                 continue
             if len(new) > 1 and not all(is_alike(new[0], v) for v in new):
                 self._refuse()
@@ -362,6 +407,29 @@ class SymbolicLoop:
                 items[length:] = [Repeated(new[0], multiply(count, len(new)), index, self.key)]
             else:  # the last one is accessible
                 items[length:] = [Repeated(new[0], subtract(count, 1), None, self.key), new[0]]
+
+    def _merge(self, items: list[Any], length: int, new: list[Any], *, is_end: bool) -> None:
+        """Add the items of all iterations to a list that the body only appends to, so that it may be without them."""
+        if not self.only_appends(items):
+            self._refuse()
+        del items[length:]
+        if not is_end:
+            return
+        added = [v if type(v) is Repeated else Repeated(v, 1, None, self.key) for v in new]
+        added = [v.over(self.index, self.count, self.key) for v in added]
+        if not all(is_alike(added[0].value, v.value) for v in added):
+            self._refuse()
+        if len(added) > 1 and all(v.tests == added[0].tests for v in added):
+            count = add(*(v.count for v in added))
+            is_chosen = any(v.is_chosen for v in added)
+            added = [Repeated(added[0].value, count, None, self.key, added[0].tests, is_chosen)]
+        outer = [known for known in self._path.loops.running if known.frame is self.frame and known is not self]
+        if outer and outer[-1].only_appends(items):
+            items += added
+            return
+        self._leave()
+        for value in added if self._supposed is None else self._refuse():
+            items += value.settled()
 
     def _check(self) -> None:
         """Compare the state after the second pass with the guess for i + 1 iterations."""
@@ -382,18 +450,15 @@ class SymbolicLoop:
                 if type(old) is list and all(old is not items for items, _, _ in self._lists):
                     self._expect(self._contents_before[number][name], list(old))
         for items, length, new in self._lists:
-            if self._is_chosen:
-                chosen = items[length + 1 :]
-                if chosen and not (len(chosen) == 1 and is_alike(chosen[0], new[0])):
-                    self._refuse()
+            if self._is_merged(new):
+                self._expect(new, items[length:])
                 continue
             # The list holds `Repeated` for the earlier iterations, and the last item itself if all are alike; what
             # follows was added by the second pass.
             added = items[length + (1 if type(items[length + 1]) is type(new[0]) and len(items) == length + 2 else 2) :]
+            added = list(map(opaque if self._may_decide else _of_data, added))
             if len(added) != len(new) or not is_alike(new, added):
                 self._refuse()
-        if self._is_chosen:
-            self._leave()
         self._set(self.count, [{} for _ in self._spaces])
 
     def _decided(self) -> tuple[Any, ...]:
@@ -404,33 +469,12 @@ class SymbolicLoop:
         )
         return self.key, *(s.formula for s in (*steps[: self._steps_before], *within))
 
-    def choose(self, item: Any) -> bool:
-        """Return whether data decide if an iteration adds an item; give up if it is another one than on other paths."""
-        where, choices = self._decided(), self._path.loops.choices
-        if not is_alike(choices.items.setdefault(where, item), item):
+    def item_of_all(self, item: Any) -> Any:
+        """Return an item that data decided about; give up the loop if another path has another one."""
+        item = opaque(item)
+        if not is_alike(self._path.loops.items.setdefault(self._decided(), item), item):
             self._refuse()
-        return where not in choices.always
-
-    def _skip(self) -> None:
-        where, choices = self._decided(), self._path.loops.choices
-        if where in choices.always:
-            self._refuse()
-        choices.skipped.add(where)
-
-    def chosen(self, item: Any) -> Repeated:
-        """Return an item for as many iterations as data decide, at least one."""
-        count = self._path.data_size("chosen")
-        self._path.suppose(at_most(1, count))
-        self._path.suppose(at_most(count, self.count))
-        return Repeated(self._some(item), count, None, self.key)
-
-    def _some(self, item: Any) -> Any:
-        """Return an item of some iteration: an index is an integer that data decide."""
-        if is_alike(item, put_index(item, {self.index: 0})):
-            return item
-        if type(item) is Size and item.dim is self.index:
-            return SymbolicArray((), np.intp, None, (0, subtract(self.count, 1)))
-        return tuple(map(self._some, item)) if type(item) is tuple else self._refuse()
+        return item
 
     def _expect(self, expected: Any, actual: Any) -> None:
         if not is_alike(expected, actual):
@@ -443,8 +487,28 @@ class SymbolicLoop:
             # Lists hold `Repeated`, which has the index for all iterations.
             values = {n: (v, put_index(v, last)) for n, v in space.read().items() if type(v) is not list}
             space.write({n: new for n, (old, new) in values.items() if not is_alike(old, new)})
+        if self._supposed is not None:
+            self._path.end(self._supposed)
+            self._join()
         self._leave()
         self.passes = 3
+
+    def _join(self) -> None:
+        """Join the state after the loop with that before, which is the one after no iteration."""
+        for number, space in enumerate(self._spaces):
+            before, joined = self._before[number], {}
+            for name, now in space.read().items():
+                old = before.get(name, ABSENT)
+                new = ABSENT if old is ABSENT else joined_value(old, now, self._none)
+                is_same = type(now) is SymbolicArray or old is not now
+                is_same = is_same or any(now is items for items, _, _ in self._lists)
+                if not is_same and self._contents_before[number][name] != container_contents(now):
+                    self._path.loops.refuse(self._none)
+                if new is ABSENT and not (old is ABSENT or (number == 0 and name in self._dead)):
+                    self._path.loops.refuse(self._none)
+                # A name that only the loop assigns is unbound without iterations: its use gives the loop up.
+                joined[name] = unbound_name(self._none) if new is ABSENT else new
+            space.write({n: v for n, v in joined.items() if v is not before.get(n, ABSENT)})
 
     def _leave(self) -> None:
         if self in self._path.loops.running:
@@ -454,18 +518,127 @@ class SymbolicLoop:
         self._path.loops.refuse(self.key)
 
 
-# An ``if`` on data whose arms only assign: both are run, one after the other from the same state, and joined.
+# Join instead of fork: both arms of an ``if`` are run, one after the other from the same state, and joined.
 #
-# What an arm assigns replaces what was there before. If both arms lead to arrays of one shape and dtype, or to numbers,
-# the code goes on with one of which nothing else is known: all that it does from there on holds for each of both, if no
-# decision or requirement depends on which one it is: then the join is given up. So
-# the state after the ``if`` is that of all data, and a loop that it is in is closed by the induction above, which
-# needs that every iteration leads from the guessed state to the next one: it does, whichever arms data choose. If the
-# arms lead to different shapes or integers, data choose one of them now, as if the question had been asked before.
+# The test is an element of data, or a comparison of the index of a loop, which iterations answer differently. What an
+# arm assigns replaces what was there before. If both arms lead to arrays of one shape and dtype, or to numbers, the
+# code goes on with one of which nothing else is known: all that it does from there on holds for each of both. So the
+# state after the ``if`` is that of all data and of all iterations, and a loop that it is in is closed by the induction
+# above, which needs that every iteration leads from the guessed state to the next one: it does, whichever arms are
+# chosen. A loop that may have no iteration for some indices of the loop around it is joined with the state before it
+# alike. If the arms lead to different shapes or integers, one is chosen now, as if the question had been asked before.
 #
-# That needs that the arms do nothing else: they have only assignments of expressions without effects (`rewriting.py`),
-# and an arm in which a requirement or a decision about sizes is made, or which raises, is not joined: the exploration
-# starts again, and asks before the arms.
+# That needs three things. The arms do nothing else: they have only assignments of expressions without effects
+# (`rewriting.py`). They cannot fail, nor depend on sizes: what sizes decide or require in an arm, or an error in it,
+# gives the join up (`Path.begin`), and the exploration asks before the arms; so no failing path is lost. And nothing is
+# said to happen that neither arm leads to: a joined number remembers its joins. If data chose the arms, a later
+# decision may depend on it, but no requirement or error that comes after such a decision; if sizes did, none may.
+
+
+class IndexQuestion:
+    """A comparison of the index of a loop, whose answer differs between iterations; its truth value is asked for."""
+
+    def __init__(self, formula: Formula, path: Path) -> None:
+        self.formula, self._path = formula, path
+
+    def __bool__(self) -> bool:
+        return self._path.ask(self.formula)
+
+
+_RELATIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Formula]]] = {
+    "==": (operator.eq, equal),
+    "!=": (operator.ne, different),
+    "<": (operator.lt, lambda a, b: Comparison("<", a, b)),
+    "<=": (operator.le, at_most),
+    ">": (operator.gt, lambda a, b: Comparison("<", b, a)),
+    ">=": (operator.ge, lambda a, b: at_most(b, a)),
+}
+
+
+def compared(name: str, left: Any, right: Any) -> Any:
+    """Return a comparison; one that iterations of a loop answer differently is not asked yet."""
+    path = current.get()
+    compare, formula_of = _RELATIONS[name]
+    if path is None or not path.loops.varying or Size not in (type(left), type(right)):
+        return compare(left, right)
+    formula = formula_of(dim_of(left), dim_of(right)) if is_whole(left) and is_whole(right) else TRUE
+    is_question = path.loops.are_in(formula) and path.is_open(formula)
+    return IndexQuestion(formula, path) if is_question else compare(left, right)
+
+
+def _arms_of(test: Any, key: Any) -> tuple[list[Formula], list[Formula]] | None:
+    """Return what holds in each arm of a branch if both are run; None if one is chosen."""
+    path = current.get()
+    if path is None or path.loops.tries.get(key):
+        return None
+    if type(test) is SymbolicArray:
+        return None if test.dims or test.truth is not None or test.contents.true_count else ([], [])
+    formula = test.formula if type(test) is IndexQuestion else TRUE
+    if type(test) is Size and path.loops.are_in(different(test.dim, 0)) and path.is_open(different(test.dim, 0)):
+        formula = different(test.dim, 0)
+    if formula == TRUE:
+        return None
+    path.loops.of_sizes.add(key)
+    return [formula], [opposite(formula)]
+
+
+def either(test: Any, key: Any, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """Return ``one() if test else other()``."""
+    arms = _arms_of(test, key)
+    if arms is None:
+        return one() if test else other()
+    path, values = here(), []
+    for facts, arm in zip(arms, (one, other), strict=True):
+        supposed = path.begin(key, facts)
+        values.append(arm())
+        path.end(supposed)
+    joined = joined_value(values[0], values[1], key)
+    return joined if joined is not ABSENT else values[0] if test else values[1]
+
+
+def unbound_name(key: Any) -> Repeated:
+    """Return the value of a name that is unbound where a join goes the other way: its use gives the join up."""
+    return Repeated(ABSENT, 1, None, key)
+
+
+class Filter:
+    """The iterator over one turn, or none, of the rest of a comprehension, as its condition says.
+
+    The item of an iteration that data or its index may leave out is made, and counted by the list that it goes to.
+
+    Attributes:
+        frame: the frame of the comprehension.
+        facts: what holds of the index if the item is kept; empty if data decide.
+        is_counted: whether a list counts the item.
+    """
+
+    def __init__(self, test: Any, key: Any, keeps: bool = True) -> None:
+        self._test, self._key, self._keeps = test, key, keeps
+        self.facts: list[Formula] = []
+        self.is_counted = False
+
+    def __iter__(self) -> Iterator[None]:
+        return self._started(sys._getframe(1))
+
+    def _started(self, frame: FrameType) -> Iterator[None]:
+        self.frame, path = frame, current.get()
+        loops = [] if path is None else [known for known in path.loops.running if known.frame is frame]
+        arms = _arms_of(self._test, self._key) if loops else None
+        if path is None or arms is None:
+            is_kept = bool(self._test) is self._keeps
+            for known in loops:  # on another path, data may not have kept the item
+                known.is_forked = known.is_forked or known.has_decided()
+            if is_kept:
+                yield None
+            return
+        self.facts = arms[0 if self._keeps else 1]
+        supposed = path.begin(self._key, self.facts)
+        path.loops.filters.append(self)
+        yield None
+        path.loops.filters.remove(self)
+        path.end(supposed)
+        if not self.is_counted:  # what takes the items does not count them
+            path.loops.refuse(self._key)
 
 
 class Arms:
@@ -475,75 +648,91 @@ class Arms:
         key: identifies the ``if`` in the code.
     """
 
-    def __init__(self, test: Any, key: Any, written: tuple[str, ...], grown: tuple[str, ...]) -> None:
-        self.key, self._test, self._written, self._grown = key, test, written, grown
-        self._passes = 0
+    def __init__(self, test: Any, key: Any, *names: tuple[str, ...]) -> None:
+        self.key, self._test = key, test
+        # Arrays that the arms write into, names that they increase, and lists that they append to.
+        self._written, self._grown, self._appended = names
 
     def __iter__(self) -> Iterator[bool]:
-        return self
+        return self._started(sys._getframe(1))
 
-    def __next__(self) -> bool:
-        self._passes += 1
-        if self._passes == 1:
-            return self._start(sys._getframe(1))
-        if self._passes == 2 and self._is_joined:
-            self._after = self._state()
-            self._check(self._after[1])
-            self._space.write({n: v for n, v in self._before[0].items() if self._after[0].get(n) is not v})
-            return False
-        if self._passes == 3:
-            self._join()
-        raise StopIteration
-
-    def _start(self, frame: FrameType) -> bool:
-        path, test = current.get(), self._test
-        self._is_joined = False
-        if path is None or type(test) is not SymbolicArray or test.dims or test.truth is not None:
-            return bool(test)
-        self._space = LoopVariables(frame)
-        values = self._space.read()
+    def _started(self, frame: FrameType) -> Iterator[bool]:
+        arms = _arms_of(self._test, self.key)
+        space = LoopVariables(frame)
+        values = space.read()
         is_known = all(type(values.get(n)) is SymbolicArray for n in self._written)
         # Numbers are replaced by larger ones; an array that is increased in place has other names.
-        if path.loops.tries.get(self.key) or not is_known or any(_has_axes(values.get(n)) for n in self._grown):
-            return bool(test)
-        self._path, self._is_joined, self._steps = path, True, len(path.steps)
-        self._before = self._state()
-        path.loops.arms.append(self)
-        return True
+        if arms is None or not is_known or any(_has_axes(values.get(n)) for n in self._grown):
+            yield bool(self._test)
+            return
+        path, states, added = here(), [], []
+        contents = {n: container_contents(v) for n, v in values.items() if type(v) is not SymbolicArray}
+        lists = [values[n] for n in self._appended if type(values.get(n)) is list]
+        lengths = list(map(len, lists))
+        for is_first, facts in zip((True, False), arms, strict=True):
+            supposed = path.begin(self.key, facts)
+            yield is_first
+            path.end(supposed)
+            now = space.read()
+            states.append(now)
+            added.append([items[length:] for items, length in zip(lists, lengths, strict=True)])
+            for items, length in zip(lists, lengths, strict=True):
+                del items[length:]
+            # An arm did more than assign.
+            if not all(is_alike(c, container_contents(now[n])) for n, c in contents.items() if values[n] is now[n]):
+                path.loops.refuse(self.key)
+            if is_first:
+                space.write({n: v for n, v in values.items() if now.get(n) is not v})
+        # Items that not all iterations add may be in a list only while nothing looks at it.
+        loops = [known for known in path.loops.running if known.frame is frame]
+        is_hidden = [bool(loops) and loops[-1].only_appends(items) for items in lists]
+        is_hidden = [h and not would_be_caught(frame, path.root) for h in is_hidden]
+        new = [self._items(a, b, arms if h else None) for a, b, h in zip(added[0], added[1], is_hidden, strict=True)]
+        choice = self._join(space, values, states[0], states[1], all(items is not None for items in new))
+        chosen: list[Any] = list(new) if choice is None else added[0 if choice else 1]
+        for items, more in zip(lists, chosen, strict=True):
+            items.extend(more)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the variables, and what is in their containers."""
-        values = self._space.read()
-        return values, {n: container_contents(v) for n, v in values.items() if type(v) is not SymbolicArray}
+    def _items(
+        self, one: list[Any], other: list[Any], arms: tuple[list[Formula], list[Formula]] | None
+    ) -> list[Any] | None:
+        """Return the items that either arm adds to a list; None if there is no form for them."""
+        if len(one) == len(other):
+            joined = [joined_value(a, b, self.key) for a, b in zip(one, other, strict=True)]
+            return None if any(v is ABSENT for v in joined) else joined
+        if (one and other) or arms is None:
+            return None
+        facts, items = (arms[0], one) if one else (arms[1], other)
+        whole = [v if type(v) is Repeated else Repeated(v, 1, None, self.key) for v in items]
+        if any(v.index is not None for v in whole):
+            return None
+        return [Repeated(v.value, v.count, None, self.key, (*v.tests, *facts), v.is_chosen or not facts) for v in whole]
 
-    def _check(self, contents: dict[str, Any]) -> None:
-        """Give up the join if an arm did more than assign."""
-        before = self._before[1]
-        is_same = all(is_alike(before[n], contents[n]) for n in before if self._before[0][n] is self._space.read()[n])
-        if not is_same or len(self._path.steps) > self._steps:
-            self._path.loops.refuse(self.key)
-
-    def _join(self) -> None:
-        now, contents = self._state()
-        self._check(contents)
-        self._path.loops.arms.remove(self)
-        before, first = self._before[0], self._after[0]
+    def _join(
+        self, space: LoopVariables, before: dict[str, Any], first: dict[str, Any], now: dict[str, Any], has_items: bool
+    ) -> bool | None:
+        """Set the joined state; return which arm was chosen if there is none."""
         changed = [n for n in {**first, **now} if first.get(n, ABSENT) is not now.get(n, ABSENT)]
         changed += [n for n in now if n not in before and n not in changed]
-        new = {n for n in changed if n not in before}
+        # A name that one arm alone assigns is unbound after the other one: its use gives the join up.
+        unbound = [n for n in changed if n not in before and (n not in first or n not in now or first[n] is now[n])]
+        changed = [n for n in changed if n not in unbound]
         joined = {n: joined_value(first.get(n, ABSENT), now.get(n, ABSENT), self.key) for n in changed}
-        # A name that one arm alone assigns is unbound after the other one: data choose an arm before it.
-        if any(first.get(n, ABSENT) is now.get(n, ABSENT) for n in new):
-            self._path.loops.refuse(self.key)
-        if any(v is ABSENT for v in joined.values()):
-            joined = {n: first[n] for n in changed} if bool(self._test) else {}
-        self._space.write(joined)
+        chosen = None
+        if any(v is ABSENT for v in joined.values()) or not has_items:
+            chosen = bool(self._test)
+            joined = {n: first[n] for n in changed} if chosen else {}
+        space.write({**joined, **{n: unbound_name(self.key) for n in unbound}})
+        return chosen
 
 
 def joined_value(one: Any, other: Any, key: Any) -> Any:
     """Return a value of which all that is known holds for both of two; ABSENT if there is none."""
     if one is other:
         return one
+    for value in (one, other):
+        if type(value) is Repeated and value.value is ABSENT:
+            return value
     if type(one) is SymbolicArray and type(other) is SymbolicArray and one.dims and is_alike(one, other):
         memory = one.memory if one.memory is other.memory else ArrayMemory(one.memory, other.memory)
         return SymbolicArray(one.dims, one.dtype, contents=_joined_contents(key, one, other), memory=memory)
@@ -590,14 +779,15 @@ def check_ended(path: Any, error: Exception) -> None:
             path.loops.refuse(known.key)
 
 
-def check_arms(path: Any) -> None:
-    """Give up the join of an ``if`` of which an arm raised an error."""
-    for arms in path.loops.arms[-1:]:
-        path.loops.refuse(arms.key)
+def check_joins(path: Path, *, is_error: bool) -> None:
+    """Give up what holds in a part of the run that was left without its end, and joins that an error depends on."""
+    path.loops.check_supposed()
+    if is_error:
+        path.loops.check_joined()
 
 
-def check_value(path: Any, value: Any) -> None:
-    """Give up a loop whose index is in the shape of a result, or whose items are in a list that is returned."""
+def checked_value(path: Path, value: Any) -> Any:
+    """Return a result with long lists marked; give up a loop whose index is in one of its shapes or sizes."""
     if type(value) is SymbolicArray or type(value) is Size:
         dims = value.dims if type(value) is SymbolicArray else (value.dim,)
         for symbol in symbols_of(d for d in dims if not isinstance(d, int)):
@@ -606,6 +796,19 @@ def check_value(path: Any, value: Any) -> None:
                 path.loops.refuse(key)
     elif type(value) is Repeated:
         value.refuse()
-    elif type(value) in (list, tuple, dict):
-        for part in value.values() if type(value) is dict else value:
-            check_value(path, part)
+    elif type(value) is NestedList:
+        return LongList(value.base.dims[0])
+    elif type(value) is list and any(type(v) is Repeated for v in value):
+        known = [v for v in value if type(v) is Repeated]
+        for item in known:
+            if item.value is ABSENT or not item.is_settled:
+                item.refuse()
+            checked_value(path, item.value)
+        return LongList(count_of(value), known[0].value if len(value) == 1 else None)
+    elif type(value) in (list, tuple):
+        parts = [checked_value(path, part) for part in value]
+        is_same = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if is_same else type(value)(parts)
+    elif type(value) is dict:
+        return {k: checked_value(path, v) for k, v in value.items()}
+    return value

@@ -9,9 +9,10 @@ import numpy as np
 
 from symbcast.arrays.array_facts import dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
-from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
-from symbcast.core.algebra.formulas import Comparison, Formula, at_most
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, replace_symbols, subtract
+from symbcast.core.algebra.formulas import Comparison, Formula, at_most, negate
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.paths.path import current
 from symbcast.paths.sizes import Size, dim_of, sized
 
@@ -26,16 +27,52 @@ class Repeated:
         count: the number of items.
         index: the symbol of the index; None if the items do not depend on it.
         key: identifies the loop.
+        tests: what must hold of indices of loops that still run, so that they make these items.
+        is_chosen: whether data decide how many items there are, from 0 to ``count``.
     """
 
-    __slots__ = ("count", "index", "key", "value")
+    __slots__ = ("count", "index", "is_chosen", "key", "tests", "value")
 
-    def __init__(self, value: Any, count: Dim, index: Symbol | None, key: Any) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what is known of the items
+        self,
+        value: Any,
+        count: Dim,
+        index: Symbol | None,
+        key: Any,
+        tests: tuple[Formula, ...] = (),
+        is_chosen: bool = False,
+    ) -> None:
         self.value, self.count, self.index, self.key = value, count, index, key
+        self.tests, self.is_chosen = tests, is_chosen
 
     def item(self, at: Dim) -> Any:
         """Return the item at an index."""
         return self.value if self.index is None else put_index(self.value, {self.index: at})
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there are ``count`` items, which is not 0."""
+        return not (self.tests or self.is_chosen)
+
+    def over(self, index: Symbol, count: Dim, key: Any) -> Repeated:
+        """Return the items that all iterations of a loop make, each of which makes these; give it up if that fails."""
+        own = [t for t in self.tests if index in symbols_in(t)]
+        total = count_over(self.count, own, index, count)
+        if total is None:
+            here().loops.refuse(key)
+        left = tuple(t for t in self.tests if t not in own)
+        return Repeated(some_item(self.value, index, count, key), total, None, key, left, self.is_chosen)
+
+    def settled(self) -> list[Any]:
+        """Return the items as those of a list that nothing is added to any more."""
+        path, size = here(), self.count
+        if self.tests:
+            self.refuse()
+        if self.is_chosen:
+            size = path.data_size("chosen")
+            path.suppose(at_most(size, self.count))
+        # A list without items is no list of items of some shape.
+        return [] if path.ask(at_most(size, 0)) else [Repeated(self.value, size, None, self.key)]
 
     def refuse(self) -> NoReturn:
         """Give up the loop: its number of iterations becomes a number."""
@@ -75,6 +112,96 @@ class Repeated:
     __lt__ = __le__ = __gt__ = __ge__ = __ne__ = __float__ = __int__ = __index__ = __str__ = __repr__ = _refused
     __call__ = __neg__ = __pow__ = __rpow__ = __floordiv__ = __mod__ = __matmul__ = __rmatmul__ = _refused
     __hash__ = None  # type: ignore[assignment]
+
+
+def count_over(size: Dim, tests: Iterable[Formula], index: Symbol, count: Dim) -> Dim | None:
+    """Return the sum of a size over those indices below a count at which tests hold; None if it has no known form."""
+    kept = _kept_of(list(tests), index, count)
+    if isinstance(size, int) or index not in symbols_of((size,)):
+        return None if kept is None else multiply(size, kept)
+    step = subtract(replace_symbols(size, {index: add(index, 1)}), size)
+    if kept != count or (not isinstance(step, int) and index in symbols_of((step,))):
+        return None
+    # The sum of a + b*i over i below n is a*n + b*n*(n - 1)/2; one that falls is added up from its end.
+    falls = isinstance(step, int) and step < 0
+    first = replace_symbols(size, {index: subtract(count, 1) if falls else 0})
+    pairs = floor_divide(multiply(count, subtract(count, 1)), 2)
+    return add(multiply(count, first), multiply(multiply(-1, step) if falls else step, pairs))
+
+
+def _kept_of(tests: list[Formula], index: Symbol, count: Dim) -> Dim | None:
+    """Return at how many indices tests hold: they leave an interval, one without some index, or one remainder."""
+    path, high = here(), subtract(count, 1)
+    low: Dim = 0
+    for test in tests:
+        if not isinstance(test, Comparison):
+            return None
+        difference = subtract(test.left, test.right)
+        step = subtract(replace_symbols(difference, {index: add(index, 1)}), difference)
+        at = multiply(-1, multiply(step, subtract(difference, multiply(step, index))))
+        if step not in (1, -1) or (not isinstance(at, int) and index in symbols_of((at,))):
+            return _of_remainder(test, index, count) if len(tests) == 1 else None
+        strict = 1 if test.operator == "<" else 0
+        if test.operator == "!=":
+            inside = [at_most(0, at), Comparison("<", at, count)]
+            is_inside = all(map(path.implies, inside))
+            if len(tests) > 1 or not (is_inside or any(path.implies(negate(f)) for f in inside)):
+                return None
+            return subtract(count, 1) if is_inside else count
+        if test.operator == "==" or step == 1:
+            high = path.bounds.smaller(high, subtract(at, strict))
+        if test.operator == "==" or step == -1:
+            low = path.bounds.larger(low, add(at, strict))
+    return not_negative(subtract(add(high, 1), low)) if tests else count
+
+
+def not_negative(dim: Dim) -> Dim:
+    """Return a dimension, or 0 where it is negative."""
+    path = here()
+    if path.loops.varying and path.implies(at_most(0, dim)):  # bounds do not know how far an index of a loop goes
+        return dim
+    return path.bounds.larger(dim, 0)
+
+
+def _of_remainder(test: Comparison, index: Symbol, count: Dim) -> Dim | None:
+    """Return at how many indices below a count a remainder by a number is, or is not, a number."""
+    whole, of = test.left, test.right
+    if not isinstance(whole, Operation) or whole.kind != "%" or not isinstance(of, int):
+        return None
+    shift, by = subtract(whole.args[0].dim(), index), whole.args[1].dim()
+    if not isinstance(shift, int) or not isinstance(by, int) or test.operator not in ("==", "!="):
+        return None
+    # i + shift is r modulo k at i = (r - shift) % k, and at every k-th index from there on.
+    first = (of - shift) % by
+    equal_ = floor_divide(add(count, by - 1 - first), by) if 0 <= of < by else 0
+    return equal_ if test.operator == "==" else subtract(count, equal_)
+
+
+def some_item(value: Any, index: Symbol, count: Dim, key: Any) -> Any:
+    """Return an item of some iteration: an index alone is an integer that data decide."""
+    if type(value) is Size and value.dim is index:
+        return SymbolicArray((), np.intp, None, (0, subtract(count, 1)))
+    if type(value) is tuple:
+        return tuple(some_item(v, index, count, key) for v in value)
+    return value if _is_same(value, index) else here().loops.refuse(key)
+
+
+def _is_same(value: Any, index: Symbol) -> bool:
+    """Return whether a value mentions no index."""
+    dims = value.dims if type(value) is SymbolicArray else (value.dim,) if type(value) is Size else ()
+    return type(value) not in (list, dict) and index not in symbols_of(d for d in dims if not isinstance(d, int))
+
+
+class LongList:
+    """A list in a result, with as many items as a size says.
+
+    Attributes:
+        count: the number of items.
+        value: an item, if all are alike; otherwise None.
+    """
+
+    def __init__(self, count: Dim, value: Any = None) -> None:
+        self.count, self.value = count, value
 
 
 class Sequence:

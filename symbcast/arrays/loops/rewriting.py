@@ -16,6 +16,7 @@ import functools
 import linecache
 import operator
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.loops import rewritten_calls as ours
-from symbcast.arrays.loops.loop import ARM, Arms
+from symbcast.arrays.loops.loop import ARM, Arms, Filter, compared, either
 from symbcast.arrays.loops.repeated import repeat
 from symbcast.arrays.loops.rewritten_calls import item
 from symbcast.arrays.standins import is_full
@@ -203,7 +204,8 @@ def _compiled(  # noqa: PLR0913, PLR0917 - the key of the cache: a class is comp
     tree = ast.Module([*(() if is_alone else imports), node], [])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # calls of a constant, which `_with_functions` replaces
-        return list(_codes(compile(tree, file, "exec", flags=flags, dont_inherit=True)))
+        codes = _codes(compile(tree, file, "exec", flags=flags, dont_inherit=True))
+        return [c for c in codes if c.co_varnames[:1] != (ARM,)]
 
 
 def _copied(text: str, node: ast.stmt) -> ast.stmt:
@@ -246,6 +248,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "repeat": repeat,
     "item": item,
     "arms": Arms,
+    "compared": compared,
+    "either": either,
+    "filter": Filter,
     "key": ours.key,
     "contains": ours.contains,
     "dict": ours.dict_of,
@@ -268,43 +273,88 @@ class _Rewriting(ast.NodeTransformer):
         self._file = file
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        dead = _dead_names(node)
+        names = _dead_names(node), *_appended_names(node)
+        node.body = _without_continue(node.body)
         self.generic_visit(node)
-        node.iter = self._looped(node.iter, dead)
+        node.iter = self._looped(node.iter, names)
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST:
-        if isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not) and node.orelse:
-            node.test, node.body, node.orelse = node.test.operand, node.orelse, node.body
-        changed = _changed_by([*node.body, *node.orelse])
-        self.generic_visit(node)
+        is_plain = not isinstance(node.test, ast.BoolOp) or _is_pure_all(node.test)
+        changed = _changed_by([*node.body, *node.orelse]) if is_plain else None
         if changed is None:
-            return node
-        name = f"{ARM} {node.lineno}, {node.col_offset}"
-        key = _value(("if", self._file, node.lineno, node.col_offset))
-        arms = self._call("arms", node.test, [node.test, key, *map(_value, changed)])
-        node.test = ast.copy_location(ast.Name(name, ast.Load()), node.test)
-        target = ast.copy_location(ast.Name(name, ast.Store()), node.test)
-        return ast.copy_location(ast.For(target, arms, [node], []), node)
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """``a = b if c else d`` is an ``if`` with two arms."""
-        if not isinstance(node.value, ast.IfExp) or not all(isinstance(t, ast.Name) for t in node.targets):
             return self.generic_visit(node)
-        arms = [ast.Assign(copy.deepcopy(node.targets), v) for v in (node.value.body, node.value.orelse)]
-        new = ast.If(node.value.test, [ast.copy_location(arms[0], node)], [ast.copy_location(arms[1], node)])
-        is_plain = _changed_by(arms) is not None
-        return self.visit_If(ast.copy_location(new, node)) if is_plain else self.generic_visit(node)
+        test, body, orelse = node.test, node.body, node.orelse or [ast.copy_location(ast.Pass(), node)]
+        # Arms of `not`, `and` and `or` are those of their operands, each of which may be a question of its own.
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self.visit_If(ast.copy_location(ast.If(test.operand, orelse, body), node))
+        if isinstance(test, ast.BoolOp):
+            first, *rest = test.values
+            rest_of = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(test.op, rest), rest[0])
+            inner = [ast.copy_location(ast.If(rest_of, body, orelse), rest_of)]
+            arms = (inner, copy.deepcopy(orelse)) if isinstance(test.op, ast.And) else (copy.deepcopy(body), inner)
+            return self.visit_If(ast.copy_location(ast.If(first, *arms), node))
+        test = self._question(test)
+        name = f"{ARM} {test.lineno}, {test.col_offset}"
+        arms_call = self._call("arms", test, [test, self._key("if", test), *map(_value, changed)])
+        chosen = ast.copy_location(ast.If(ast.copy_location(ast.Name(name, ast.Load()), test), body, orelse), node)
+        target = ast.copy_location(ast.Name(name, ast.Store()), test)
+        chosen.body, chosen.orelse = [self.visit(n) for n in body], [self.visit(n) for n in orelse]
+        return ast.copy_location(ast.For(target, arms_call, [chosen], []), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        if not all(map(_is_pure_all, (node.test, node.body, node.orelse))):
+            return self.generic_visit(node)
+        arms = [self._delayed(self.visit(n)) for n in (node.body, node.orelse)]
+        return self._call("either", node, [self._question(node.test), self._key("either", node), *arms])
+
+    @staticmethod
+    def _delayed(node: ast.expr) -> ast.expr:
+        arguments = ast.arguments([], [ast.arg(ARM)], None, [], [], None, [ast.Constant(None)])
+        return ast.copy_location(ast.Lambda(arguments, node), node)
+
+    def _question(self, test: ast.expr) -> ast.expr:
+        """Return a test that is not asked yet if iterations of a loop answer it differently."""
+        new: ast.expr = self.visit(test)
+        name = _COMPARISONS.get(type(test.ops[0])) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
+        if not isinstance(new, ast.Compare) or name is None:
+            return new
+        return self._call("compared", new, [_value(name), new.left, new.comparators[0]])
+
+    def _key(self, kind: str, node: ast.expr) -> ast.Constant:
+        return _value((kind, self._file, node.lineno, node.col_offset))
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        self.generic_visit(node)
         generator = ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node)
-        return self._call("collected", node, [generator]) if self._is_plain(generator) else node
+        if not self._is_plain(generator):
+            return self.generic_visit(node)
+        return self._call("collected", node, [self._filtered(generator)])
+
+    def _filter(self, test: ast.expr) -> ast.comprehension:
+        is_not = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        question = self._question(test.operand if isinstance(test, ast.UnaryOp) and is_not else test)
+        keeps = self._call("filter", test, [question, self._key("filter", test), _value(not is_not)])
+        return ast.comprehension(ast.Name(ARM, ast.Store()), keeps, [], 0)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         if not node.is_async:
-            node.iter = self._looped(node.iter, ())
+            node.iter = self._looped(node.iter, ours.NO_NAMES)
+        return node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._filtered(node)
+
+    def _filtered(self, node: ast.GeneratorExp) -> ast.GeneratorExp:
+        """A condition of a comprehension is a turn of one more loop, or none."""
+        generators = []
+        for part in node.generators:
+            tests, part.ifs = part.ifs, []
+            generators.append(self.visit(part))
+            generators += [self._filter(test) for whole in tests for test in _operands(whole)]
+        if len(generators) > 1:  # whether data have decided about the item
+            generators.append(self._filter(ast.copy_location(ast.Constant(True), node.elt)))
+        node.elt, node.generators = self.visit(node.elt), generators
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
@@ -318,8 +368,7 @@ class _Rewriting(ast.NodeTransformer):
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
             return self._call("percent", node, [node.left, node.right])
         if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
-            key = _value(("repeat", self._file, node.lineno, node.col_offset))
-            return self._call("repeat", node, [node.left, node.right, key])
+            return self._call("repeat", node, [node.left, node.right, self._key("repeat", node)])
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -399,9 +448,9 @@ class _Rewriting(ast.NodeTransformer):
             g.is_async for g in node.generators
         )
 
-    def _looped(self, values: ast.expr, dead: tuple[str, ...]) -> ast.Call:
+    def _looped(self, values: ast.expr, names: tuple[tuple[str, ...], ...]) -> ast.Call:
         key = _value((self._file, values.lineno, values.col_offset))
-        return self._call("loop", values, [values, key, _value(dead)])
+        return self._call("loop", values, [values, key, _value(names)])
 
     @staticmethod
     def _call(name: str, at: ast.expr, args: list[ast.expr]) -> ast.Call:
@@ -433,6 +482,9 @@ _PURE_NODES: tuple[type[ast.AST], ...] = (
 )
 _PURE_NODES += (
     ast.Slice,
+    ast.BoolOp,
+    ast.boolop,
+    ast.IfExp,
     ast.keyword,
     ast.operator,
     ast.unaryop,
@@ -443,25 +495,87 @@ _PURE_NODES += (
 )
 
 
-def _changed_by(statements: Sequence[ast.stmt]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the arrays that statements write into, and the names that they increase; None if they do more.
+_COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
-    They may only assign expressions without effects.
+
+def _without_continue(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements in which what follows ``if c: continue`` is its ``else``, if it may be an arm."""
+    for number, node in enumerate(body):
+        if isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], ast.Continue):
+            rest, kept = _without_continue(body[number + 1 :]), node.body[:-1]
+            if _is_pure_all(node.test) and _changed_by([*kept, *rest]) is not None:
+                first = kept or [ast.copy_location(ast.Pass(), node)]
+                return [*body[:number], ast.copy_location(ast.If(node.test, first, rest), node)]
+    return body
+
+
+def _changed_by(statements: Sequence[ast.stmt]) -> tuple[tuple[str, ...], ...] | None:
+    """Return arrays that statements write into, names that they increase, and lists that they append to.
+
+    They may only assign or append expressions without effects; None if they do more.
     """
     written: set[str] = set()
     grown: set[str] = set()
+    appended: set[str] = set()
     for statement in statements:
-        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or not all(map(_is_pure, ast.walk(statement))):
+        if isinstance(statement, ast.If) and _is_pure_all(statement.test):
+            inner = _changed_by([*statement.body, *statement.orelse])
+            if inner is None:
+                return None
+            for names, more in zip((written, grown, appended), inner, strict=True):
+                names.update(more)
+            continue
+        name = _appended_to(statement)
+        is_alone = len(statements) == 1  # the other arm does nothing: what the item needs is like what a filter lets by
+        if name and (is_alone or _is_pure_all(statement.value.args[0])):  # type: ignore[attr-defined]
+            appended.add(name)
+            continue
+        if isinstance(statement, ast.Pass):
+            continue
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or not _is_pure_all(statement):
             return None
         is_grown = isinstance(statement, ast.AugAssign)
         for target in [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets:
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                written.add(target.value.id)
-            elif not isinstance(target, ast.Name):
-                return None
-            elif is_grown:
-                grown.add(target.id)
-    return tuple(sorted(written)), tuple(sorted(grown))
+            for part in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+                    written.add(part.value.id)
+                elif not isinstance(part, ast.Name):
+                    return None
+                elif is_grown:
+                    grown.add(part.id)
+    return tuple(sorted(written)), tuple(sorted(grown)), tuple(sorted(appended))
+
+
+def _appended_to(node: ast.stmt) -> str:
+    """Return the name of the list in ``name.append(item)``; empty for any other statement."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+        return ""
+    is_plain = len(call.args) == 1 and not call.keywords and isinstance(call.func.value, ast.Name)
+    return call.func.value.id if is_plain and isinstance(call.func.value, ast.Name) else ""
+
+
+def _appended_names(node: ast.For) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lists that a body only appends to, and those to which each of its iterations does."""
+    inner = [n for statement in node.body for n in ast.walk(statement)]
+    appended = Counter(name for n in inner if isinstance(n, ast.Expr) and (name := _appended_to(n)))
+    read = Counter(n.id for n in inner if isinstance(n, ast.Name))
+    # A body that is left shows the lists as they are then.
+    if any(isinstance(n, (ast.Break, ast.Return, ast.Raise, ast.Try, ast.With)) for n in inner):
+        return (), ()
+    has_continue = any(isinstance(n, ast.Continue) for n in inner)
+    always = Counter(() if has_continue else (name for n in node.body if (name := _appended_to(n))))
+    only = sorted(n for n in appended if appended[n] == read[n])
+    return tuple(only), tuple(n for n in sorted(always) if appended[n] == always[n])
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """Return the operands of ``and``, or the expression alone."""
+    return node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
+
+
+def _is_pure_all(node: ast.AST) -> bool:
+    return all(map(_is_pure, ast.walk(node)))
 
 
 def _is_pure(node: ast.AST) -> bool:

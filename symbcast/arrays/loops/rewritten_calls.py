@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from types import FrameType, GeneratorType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,16 @@ from symbcast.arrays import symbolic_array
 from symbcast.arrays.array_facts import here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
-from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index, refuse_repeated
+from symbcast.arrays.loops.repeated import (
+    Repeated,
+    Sequence,
+    count_of,
+    gathered,
+    has_repeated,
+    not_negative,
+    put_index,
+    refuse_repeated,
+)
 from symbcast.arrays.standins import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
@@ -176,7 +185,10 @@ class SetLikeClass(type):
         if args and current.get() is not None:
             if sequence_of(args[0]) is not None and type(args[0]) is SymbolicArray and len(args[0].dims) == 1:
                 return _distinct(args[0])
-            values = list(args[0])
+            values = collected(args[0])
+            if has_repeated(values):
+                array = gathered(values)
+                return _distinct(array) if len(array.dims) == 1 else refuse_repeated(values)
             return Distinct(values) if is_symbolic(values) else set(values)
         return set(*args)
 
@@ -306,17 +318,20 @@ def _row(array: SymbolicArray, index: Any) -> Any:
     return SymbolicArray(array.dims[1:], array.dtype, contents=array.contents.some, memory=array.memory)
 
 
-def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Return the iterator of a ``for`` loop."""
+NO_NAMES: tuple[tuple[str, ...], ...] = ((), (), ())
+
+
+def loop(values: Any, key: Any, names: tuple[tuple[str, ...], ...] = NO_NAMES) -> Iterator[Any]:
+    """Return the iterator of a ``for`` loop, of which some variables are known: see `SymbolicLoop`."""
     path = current.get()
     if path is None:
         return iter(values)
     if type(values) is GeneratorType:
-        return _of_generator(values, key, dead)
+        return _of_generator(values, key, names)
     sequence = _numbered(values) if type(values) is range else sequence_of(values)
     tried = path.loops.tries.get(key, 0)
     if sequence is not None and tried < 2:
-        return SymbolicLoop(sequence, key, frozenset(dead), tried == 1)
+        return SymbolicLoop(sequence, key, tuple(map(frozenset, names)), tried == 1)
     if has_repeated(values):
         return _each(values)
     return iter(values)
@@ -340,7 +355,7 @@ def _each(values: Any) -> Iterator[Any]:
         yield value
 
 
-def _of_generator(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+def _of_generator(values: Any, key: Any, names: tuple[tuple[str, ...], ...]) -> Iterator[Any]:
     """Return the iterator over a generator: the items that it makes in loops over sizes are one repeated item."""
     before = len(here().loops.running)
     first = next(values, _END)
@@ -348,7 +363,7 @@ def _of_generator(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]
         return iter(())
     if not any(known.frame is values.gi_frame for known in here().loops.running[before:]):
         return chain([first], values)
-    return loop(collected(values, first), key, dead)
+    return loop(collected(values, first), key, names)
 
 
 _END = object()
@@ -363,42 +378,47 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
             return list(values)
         return collected(_items(sequence))
     items: list[Any] = []
-    chosen: list[tuple[int, SymbolicLoop]] = []
     frame = values.gi_frame
     while True:
         value = next(values, _END) if first is _END else first
         first = _END
-        if value is _END:
-            for number, known in chosen:  # no loop is running any more, whose iterations differ in the number
-                items[number] = known.chosen(items[number].value)
-            return items
+        if value is _END:  # no loop is running any more, whose iterations differ in the number
+            return [v for item in items for v in (_repeated(*item) if type(item) is _Kept else (item,))]
         running = [known for known in path.loops.running if known.frame is frame]
-        for known in running:
-            known.has_yielded = True
         if not running:
             items.append(value)
-        elif any(known.passes > 1 for known in running):
-            if not items or type(items[-1]) is not Repeated or not is_alike(items[-1].value, value):
-                path.loops.refuse(running[-1].key)
-        else:
-            if _is_chosen(running, value):
-                chosen.append((len(items), running[0]))
-            items.append(_repeated(running, value))
+            continue
+        filters = [known for known in path.loops.filters if known.frame is frame]
+        if any(known.is_forked for known in running):
+            path.loops.refuse(running[-1].key)
+        if any(known.has_decided() for known in running):
+            value = running[-1].item_of_all(value)
+        for known in filters:
+            known.is_counted = True
+        if not any(known.passes > 1 for known in running):
+            items.append(_Kept(value, running, [known.facts for known in filters]))
+        elif not items or type(items[-1]) is not _Kept or not is_alike(items[-1].value, value):
+            path.loops.refuse(running[-1].key)
 
 
-def _is_chosen(running: list[SymbolicLoop], value: Any) -> bool:
-    """Return whether data decide if a generator yields an item in an iteration of its loops."""
-    if not any(known.has_decided() for known in running):
-        return False
-    return running[0].choose(value) if len(running) == 1 else here().loops.refuse(running[-1].key)
+class _Kept(NamedTuple):
+    """An item that a generator makes in loops, outermost first, and what holds where its filters keep it."""
+
+    value: Any
+    loops: list[SymbolicLoop]
+    facts: list[list[Formula]]
 
 
-def _repeated(running: list[SymbolicLoop], value: Any) -> Repeated:
-    count = multiply(*(known.count for known in running))
-    index = running[0].index if len(running) == 1 else None
-    if index is not None and is_alike(value, put_index(value, {index: 0})):
-        index = None
-    return Repeated(value, count, index, running[0].key)
+def _repeated(value: Any, loops: list[SymbolicLoop], facts: list[list[Formula]]) -> list[Any]:
+    first, *inner = loops
+    if not inner and not facts:
+        is_same = is_alike(value, put_index(value, {first.index: 0}))
+        return [Repeated(value, first.count, None if is_same else first.index, first.key)]
+    tests = tuple(f for part in facts for f in part)
+    item = Repeated(value, 1, None, first.key, tests, not all(facts))
+    for known in reversed(loops):
+        item = item.over(known.index, known.count, known.key)
+    return item.settled()
 
 
 def _items(sequence: Sequence) -> Iterator[Any]:
@@ -453,7 +473,7 @@ def range_of(*args: Any) -> Any:
         length = ceil_divide(subtract(low, high), -by)
     else:
         length = ceil_divide(subtract(high, low), by)
-    count = path.bounds.larger(length, 0)
+    count = not_negative(length)
     if by != 1 and low == 0:
         # The items of such a loop may be batches: their lengths add up to the end.
         path.loops.batches.append((high, by))
