@@ -295,7 +295,8 @@ class Walk:
             return start
         # Most nodes of a large model have a twin: what a twin does not need, such as a place and a name, is not made
         # here.
-        table, guards, values, walked = self._repeats.table(), self.asker.guards, scope.values, self._walked
+        table, number = self._repeats.table(), self._repeats.number
+        guards, values, walked = self.asker.guards, scope.values, self._walked
         for position in range(start, len(nodes)):
             node = nodes[position]
             inputs = node.inputs
@@ -306,14 +307,20 @@ class Walk:
                 values[node.outputs[0]] = constant
                 continue
             try:
-                outputs = table.get((node.kind, guards, *[values[name].key for name in inputs]))
+                operands = [values[name] for name in inputs]
             except KeyError:  # an input is left out, or of a graph around this one
                 return position
+            outputs = table.get((node.kind, guards, *[v.key for v in operands]))
             if outputs is None:
-                return position
+                if all([v.key for v in operands]):
+                    return position
+                # Constants have no number before they are used: each layer has weights of its own.
+                outputs = table.get((node.kind, guards, *[v.key or number(v) for v in operands]))
+                if outputs is None:
+                    return position
             for name, value in zip(node.outputs, outputs, strict=False):
                 if name:
-                    values[name] = values[inputs[value]] if isinstance(value, int) else value
+                    values[name] = operands[value] if isinstance(value, int) else value
             walked.append(node)
         return len(nodes)
 

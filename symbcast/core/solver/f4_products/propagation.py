@@ -104,7 +104,8 @@ def _resolved_and_closed(conjuncts: list[Formula]) -> list[Formula]:
         return left
     near = symbols_in(all_of(left)).keys()
     around = {s for c in conjuncts if not near.isdisjoint(symbols_in(c)) for s in symbols_in(c)}
-    concerned = [c for c in conjuncts if around.issuperset(symbols_in(c))]
+    # What resolution left comes first: most clashes are in it, and effort ends before a round over all others does.
+    concerned = list(dict.fromkeys([*left, *(c for c in conjuncts if around.issuperset(symbols_in(c)))]))
     bounds = Bounds({})
     for formula in concerned:
         match formula:
@@ -112,7 +113,8 @@ def _resolved_and_closed(conjuncts: list[Formula]) -> list[Formula]:
                 bounds.learn(size, least)
     concerned = normal_conjuncts(concerned)
     _close(concerned, bounds, is_case=True)
-    _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
+    if FALSE not in concerned:  # the second round would take the effort, and forget the clash
+        _close(concerned := normal_conjuncts(map(_members_of_one, concerned)), bounds, is_case=True)
     return concerned
 
 
