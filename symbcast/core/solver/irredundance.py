@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import reduce
 from operator import and_
 from typing import NamedTuple
 
-from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, literals
-from symbcast.core.effort import REDUCED, EffortSpentError, budget_share, budget_stage
+from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, is_total, literals, negate
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.effort import REDUCED, EffortSpentError, budget_stage
+from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.search import GroupQuestions
 
 # Conjunctions made irredundant: remove implied clauses, and literals that hold only where another one does.
@@ -27,6 +30,7 @@ def without_implied(
     """Return the formulas that the ones before them do not imply, in order; the ``needed`` ones are known not to be."""
     kept: list[Formula] = []
     samples = questions.samples
+    formulas = _without_obvious(questions, formulas)
     points, mask, start = -1, 0, 0
     while start < len(formulas):
         if len(samples.points) > points:
@@ -40,6 +44,43 @@ def without_implied(
             kept.append(ahead[first])
             mask &= samples.open_mask(ahead[first])
     return kept
+
+
+def _without_obvious(questions: GroupQuestions, formulas: Sequence[Formula]) -> list[Formula]:
+    """Return formulas without disjunctions that always hold, or have all literals of one before them.
+
+    Both are implied, also where terms have no value, if their literals are defined everywhere: no question is needed.
+    """
+    kept: list[Formula] = []
+    shorter: dict[Formula, list[frozenset[Formula]]] = {}
+    for formula in formulas:
+        own = frozenset(literals(formula))
+        if len(own) > 1:
+            if any(other <= own for literal in own for other in shorter.get(literal, ())):
+                continue
+            if is_total(formula) and _always_holds(questions, literals(formula)):
+                continue
+        kept.append(formula)
+        if is_total(formula):
+            shorter.setdefault(literals(formula)[0], []).append(own)
+    return kept
+
+
+def _always_holds(questions: GroupQuestions, parts: Sequence[Formula]) -> bool:
+    """Return whether two of some literals are opposites, or those about one symbol hold at all sizes in its set."""
+    if any(negate(part) in parts for part in parts):
+        return True
+    about: dict[Symbol, list[Formula]] = {}
+    for part in parts:
+        symbols = symbols_in(part)
+        if len(symbols) == 1:
+            about.setdefault(next(iter(symbols)), []).append(part)
+    for symbol, own in about.items():
+        if len(own) > 1:
+            domain = questions.domains[symbol]
+            if narrowed_set(domain, any_of(own)) == domain:
+                return True
+    return False
 
 
 def _first_needed(questions: GroupQuestions, kept: Sequence[Formula], ahead: Sequence[Formula]) -> int:
@@ -79,38 +120,40 @@ class Reduction:
 
     def __init__(self, questions: GroupQuestions, clauses: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
-        self._clauses = self._filtered(clauses, needed)
-        self._read = list(self._clauses)
+        self._given = list(clauses)
+        # Many questions: they wait until someone reads the clauses, or no sample shows that these can hold.
+        self._filtered = budget_stage(
+            REDUCED, lambda: without_implied(questions, self._given, needed), self._unfiltered
+        )
+        self._clauses = self._given
         self.origins: dict[Formula, Formula] = {}
         self._tally = (-1, 0, 0)
         self._result = budget_stage(REDUCED, self._reduced, self._unreduced)
-        self.satisfiable = self._can_hold()
+        self.satisfiable = True if questions.samples.all_hold(self._given) else self._can_hold()
 
-    def _filtered(self, clauses: Sequence[Formula], needed: Container[Formula]) -> list[Formula]:
-        """Return `without_implied`, within a share of its own: whether the clauses can hold does not depend on it."""
-        try:
-            with budget_share(REDUCED):
-                return without_implied(self.questions, clauses, needed)
-        except EffortSpentError:
-            self.questions.stopped()
-            return list(clauses)
+    def _unfiltered(self) -> list[Formula]:
+        self.questions.stopped()
+        return self._given
 
     @property
     def violable(self) -> bool | None:
         """Whether the clauses can fail; None if undecided. Often a sample decides it, without reducing them."""
-        return True if self._is_shown_to_fail() else self.result.violable
+        return True if self._is_shown_to_fail(self._given) else self.result.violable
 
     @property
     def result(self) -> ReducedClauses:
         """The remaining clauses, and what is known about them."""
+        self._filtered()  # within a share of its own
         return self._result()
 
     def _unreduced(self) -> ReducedClauses:
         """Return the clauses unreduced, because effort ran out: each may be redundant."""
         self.questions.stopped()
-        return ReducedClauses(self._read, set(self._read), True if self._is_shown_to_fail() else None)
+        filtered = self._filtered()
+        return ReducedClauses(filtered, set(filtered), True if self._is_shown_to_fail(filtered) else None)
 
     def _reduced(self) -> ReducedClauses:
+        self._clauses = list(self._filtered())
         unproven: set[Formula] = set()
         violable: bool | None = None if self._clauses else False
         try:
@@ -122,20 +165,21 @@ class Reduction:
                 violable = self._can_fail()
         except EffortSpentError:  # clauses removed so far were redundant
             self.questions.stopped()
-            unproven, violable = set(self._clauses), True if self._is_shown_to_fail() else None
+            unproven, violable = set(self._clauses), True if self._is_shown_to_fail(self._clauses) else None
         return ReducedClauses(list(self._clauses), unproven, violable)
 
     def _can_hold(self) -> bool | None:
-        return self.questions.possible(self._clauses, self.questions.samples.all_hold(self._clauses))
+        filtered = self._filtered()
+        return self.questions.possible(filtered, self.questions.samples.all_hold(filtered))
 
     def _can_fail(self) -> bool | None:
         return self.questions.possible(
-            [any_of(map(self.questions.negated, self._clauses))], int(self._is_shown_to_fail())
+            [any_of(map(self.questions.negated, self._clauses))], int(self._is_shown_to_fail(self._clauses))
         )
 
-    def _is_shown_to_fail(self) -> bool:
+    def _is_shown_to_fail(self, formulas: Iterable[Formula]) -> bool:
         samples = self.questions.samples
-        return any(samples.breaks(clause, samples.everywhere) for clause in self._clauses)
+        return any(samples.breaks(formula, samples.everywhere) for formula in formulas)
 
     def _possible_beside(self, extra: Sequence[Formula], shown: int, without: Formula) -> bool | None:
         """Return whether ``extra`` can hold where all clauses but one do, or might because of a term without a value.
