@@ -28,12 +28,6 @@ from symbcast.core import __version__
 from symbcast.core.advice import with_advice as _with_advice
 from symbcast.core.hooks import example as _example
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.operations import (
-    BroadcastError,
-    ConditionalBroadcastError,
-    IncompatibleProgramError,
-    IncompatibleShapesError,
-)
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import (
     AssumptionError,
@@ -87,6 +81,12 @@ if TYPE_CHECKING:
     from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
     from symbcast.core.programs.certificates import equivalent
+    from symbcast.core.programs.operations import (
+        BroadcastError,
+        ConditionalBroadcastError,
+        IncompatibleProgramError,
+        IncompatibleShapesError,
+    )
     from symbcast.core.rules import Rule, rule, rules
     from symbcast.core.shapes import Reader, Shape, shape
     from symbcast.linting import lint
@@ -94,6 +94,10 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Answer": "symbcast.answers.public.answer",
+    "BroadcastError": "symbcast.core.programs.operations",
+    "ConditionalBroadcastError": "symbcast.core.programs.operations",
+    "IncompatibleProgramError": "symbcast.core.programs.operations",
+    "IncompatibleShapesError": "symbcast.core.programs.operations",
     "Case": "symbcast.answers.cases.cases",
     "Cases": "symbcast.answers.cases.cases",
     "Comparison": "symbcast.answers.comparison",

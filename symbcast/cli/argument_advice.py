@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from symbcast.cli.command import lines_by_word, load_command
-from symbcast.cli.model_files import path_exists
-from symbcast.cli.terminal import argument_text, command_line, is_joined, is_shape, print_error
+from symbcast.cli.terminal import argument_text, command_line, is_joined, is_shape, path_exists, print_error
 from symbcast.core.advice import AXIS_NAMES
 from symbcast.core.algebra.formulas import dims_of
 from symbcast.core.algebra.symbols import SequenceSymbol
@@ -62,12 +61,16 @@ def file_of_module(name: str) -> str:
     """Return the source file of a module of the current folder; empty if there is none."""
     if not all(name.split(".")):
         return ""
+    from pathlib import Path  # slow to load
+
     parts = Path(*name.split("."))
     return next((str(p) for p in (parts.with_suffix(".py"), parts / "__init__.py") if path_exists(str(p))), "")
 
 
 def functions_in(path: str) -> list[str]:
     """Return the functions that a source file defines, read without importing it."""
+    from pathlib import Path
+
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -78,6 +81,8 @@ def functions_in(path: str) -> list[str]:
 
 def source_with(function: str) -> str:
     """Return the first source file of the current folder that defines a function; empty if none does."""
+    from pathlib import Path
+
     try:
         files = sorted(str(path) for path in Path().glob("*.py"))[:_MOST_FILES]
     except OSError:
@@ -123,7 +128,7 @@ def instead_of_shapes(command: str, arguments: Sequence[str]) -> str:
     models = [f for f in files if is_model(f)]
     if models:
         return f"{argument_text(models[0])} is a model file: {command_line('model', models)}"
-    if Path(first).is_dir():
+    if os.path.isdir(first):  # noqa: PTH112 - see path_exists
         return (
             f"{argument_text(first)} is a folder, not a shape: {command_line('model', first)} checks the models in it"
         )

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from symbcast.cli import argument_advice, model_files, value_advice
+from symbcast.cli import argument_advice, value_advice
 from symbcast.cli.command import Command, Option, Options, OptionsByCommand, command_names, load_command
-from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice
+from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice, path_exists
 from symbcast.core import __version__
 from symbcast.core.characters import prose_list
 from symbcast.core.rules.registry import is_own_rule, takers_of
@@ -281,9 +281,7 @@ def _is_equation(text: str) -> bool:
 def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
-        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not model_files.path_exists(
-            text
-        )
+        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not path_exists(text)
         relation = value_advice.meant_relation(text) if may_be else ""
         if relation:
             said = argument_text(relation)

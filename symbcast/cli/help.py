@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
+import sys
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -22,6 +24,10 @@ Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 
 
 class _Formatter(argparse.HelpFormatter):
     """argparse's help with blank lines kept, and a capital at the beginning of the usage."""
+
+    def __init__(self, prog: str) -> None:
+        # argparse would ask shutil, which loads compression libraries: 2 ms.
+        super().__init__(prog, width=_width() - 2)
 
     def add_usage(self, usage: str | None, actions: Any, groups: Any, _prefix: str | None = None) -> None:
         super().add_usage(usage, actions, groups, "Usage: ")
@@ -77,6 +83,17 @@ def _add_groups(parser: argparse.ArgumentParser, commands: Sequence[Command]) ->
         for own in commands:
             if own.title == title:
                 group.add_argument(own.name, nargs="?", help=_escaped(_summary(own)))
+
+
+def _width() -> int:
+    """Return the width of the terminal as `shutil.get_terminal_size` does; 80 without one."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def _parser(usage: str, summary: str, epilogue: str) -> argparse.ArgumentParser:

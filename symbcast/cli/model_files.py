@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from symbcast.cli.terminal import STDIN, UsageError, argument_text, is_shape, read_stdin
+from symbcast.cli.terminal import STDIN, UsageError, argument_text, is_shape, path_exists, read_stdin
 from symbcast.core.characters import closest
 from symbcast.core.interrupts import CleanupOnInterrupt
 from symbcast.errors import ModelError
@@ -40,14 +40,6 @@ _BEGINNINGS = (
 _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2", ".tflite", ".tflite.gz")
 # Of other files too: in a folder, a file with this ending is a model if it begins like one.
 _OPENVINO = ".xml"
-
-
-def path_exists(path: str) -> bool:
-    """Return whether there is a file or folder with a name."""
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):  # the name is too long or invalid
-        return False
 
 
 @contextmanager

@@ -80,6 +80,11 @@ def checked(option: str, check: Callable[[T], object], value: T) -> T:
 STDIN = "-"
 
 
+def path_exists(path: str) -> bool:
+    """Return whether there is a file or folder with a name."""
+    return os.path.exists(path)  # noqa: PTH110 - pathlib takes 3 ms to load, which short commands do not need
+
+
 def read_stdin(limit: int = -1) -> bytes:
     """Return up to ``limit`` bytes from standard input; raise `UsageError` if it cannot be read."""
     try:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from symbcast.cli.command import Option
-from symbcast.cli.model_files import path_exists
-from symbcast.cli.terminal import EQUALS, SIGNS, argument_text, command_line, is_number, repeated_option
+from symbcast.cli.terminal import EQUALS, SIGNS, argument_text, command_line, is_number, path_exists, repeated_option
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
 from symbcast.core.text import parse_formula
 from symbcast.errors import ShapeSyntaxError, SymbcastError

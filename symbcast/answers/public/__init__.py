@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.operations import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.programs.operations import BroadcastError
 
 
 def supply() -> None:
@@ -30,6 +30,8 @@ def _condition_class() -> type[Condition]:
 
 
 def _message(error: BroadcastError) -> str:
+    from symbcast.core.programs.operations import IncompatibleProgramError
+
     if isinstance(error, IncompatibleProgramError):
         from symbcast.answers.public.env import message_of_refusal
 

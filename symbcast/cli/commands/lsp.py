@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from symbcast.cli import model_files, terminal
+from symbcast.cli import terminal
 from symbcast.cli.command import command
 from symbcast.errors import MissingExtraError
 
@@ -31,7 +31,7 @@ def lsp(*, trust: list[str] | None = None, stdio: bool = False) -> int:
         if find_spec(package) is None:
             raise MissingExtraError("symbcast lsp", extra)
     for folder in trust or ():
-        if not model_files.path_exists(folder):
+        if not terminal.path_exists(folder):
             raise terminal.UsageError(f"{folder}: there is no such folder")
     from symbcast.linting.editor import serve
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from symbcast.cli import model_files
 from symbcast.cli.command import Meaning, command
 from symbcast.cli.options import GuardIn
-from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, status_of
+from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, path_exists, status_of
 from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
@@ -174,7 +174,7 @@ def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:
         raise UsageError(f"--html is the page of one model: {len(files)} are given")
     if Path(html).is_dir():
         raise UsageError(f"--html {html} is a folder; name a file in it, such as {Path(html) / 'model.html'}")
-    if model_files.path_exists(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
+    if path_exists(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
         raise UsageError(f"--html {html} already exists; name another{', or add --overwrite' * (not overwrite)}")
 
 
@@ -188,7 +188,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError("--results - : standard output carries the table; name a file")
     if results is not None and format != "text":
         raise UsageError(f"--results writes JSON and prints only the table: omit --format {format}")
-    if results is not None and not resume and model_files.path_exists(results):
+    if results is not None and not resume and path_exists(results):
         raise UsageError(f"--results {results} already exists: continue it with --resume, or name another file")
 
 

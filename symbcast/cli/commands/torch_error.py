@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symbcast.cli import argument_advice, model_files, terminal
+from symbcast.cli import argument_advice, terminal
 from symbcast.cli.command import command
 from symbcast.cli.options import TextOrJson
-from symbcast.cli.terminal import STDIN, Exit, UsageError
+from symbcast.cli.terminal import STDIN, Exit, UsageError, path_exists
 
 EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 
@@ -55,7 +55,7 @@ def _text(log: str) -> str:
 
 def _file(log: str) -> bytes:
     """Return the content of a log; raise `UsageError` for a message instead of a file, and for a file of data."""
-    if not model_files.path_exists(log) and (" " in log or "(" in log):
+    if not path_exists(log) and (" " in log or "(" in log):
         raise UsageError(
             f"{terminal.argument_text(log)} is not a file; to explain a message, give it on standard input: "
             "python export.py 2>&1 | symbcast torch-error"

@@ -61,7 +61,7 @@ def _without_obvious(questions: GroupQuestions, formulas: Sequence[Formula]) -> 
             if is_total(formula) and _always_holds(questions, literals(formula)):
                 continue
         kept.append(formula)
-        if is_total(formula):
+        if own and is_total(formula):
             shorter.setdefault(literals(formula)[0], []).append(own)
     return kept
 

@@ -312,7 +312,7 @@ class Walk:
                 return position
             outputs = table.get((node.kind, guards, *[v.key for v in operands]))
             if outputs is None:
-                if all([v.key for v in operands]):
+                if all(v.key for v in operands):
                     return position
                 # Constants have no number before they are used: each layer has weights of its own.
                 outputs = table.get((node.kind, guards, *[v.key or number(v) for v in operands]))
