@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from symbcast.core.rules import REQUIRED, Kind, Parameter, RuleInfo
 from symbcast.core.rules.registry import listed_rules
+from symbcast.core.structs import NamedTuple
 
 # An option is a keyword-only parameter. Its annotation says what its values are, and may have a `Meaning`; otherwise
 # its help is in the docstring, in numpydoc's section "Parameters".

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, dims_of, equal, negate, with_values
 from symbcast.core.algebra.terms import Symbol
@@ -29,6 +29,7 @@ from symbcast.core.effort import Effort, EffortSpentError, charge, counting, cur
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.points import Point
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import AnswerLike, HasVerdict, Possible, Verdict, possible, verdict_of
 
 if TYPE_CHECKING:

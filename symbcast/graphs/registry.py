@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.core.hooks import entry_points_of
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations, islice, permutations
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands
 from symbcast.core.algebra import formulas
@@ -23,7 +23,7 @@ from symbcast.core.rules.placement import Places
 from symbcast.core.shapes import is_open
 from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.structs import Struct
+from symbcast.core.structs import NamedTuple, Struct
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, permutations
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from symbcast.answers.explanation.evidence import Alignment, AxisMark
@@ -20,6 +20,7 @@ from symbcast.core.rules import AtRight, AttributeValue, Rule, find_rule
 from symbcast.core.rules.declaration import Remedy
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in, value_at
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import labels_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, islice, permutations, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.answers.explanation.evidence import Alignment, outer_products
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
@@ -20,7 +20,7 @@ from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
 from symbcast.core.solver.evaluation import symbols_in
-from symbcast.core.structs import Struct
+from symbcast.core.structs import NamedTuple, Struct
 from symbcast.core.text.notation import dim_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
@@ -14,6 +14,7 @@ from symbcast.core.characters import prose_list
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import replace_in_formula
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text, formula_text, labelled_text, write_formula
 
 if TYPE_CHECKING:

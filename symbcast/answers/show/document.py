@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.core.algebra.formulas import Formula, all_of, clauses
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list, quoted_name, shorten_end, visible
 from symbcast.core.effort import Tier
-from symbcast.core.structs import Struct
+from symbcast.core.structs import NamedTuple, Struct
 from symbcast.core.text.notation import formula_text, shape_text
 
 # The most characters of one text to show, unless a maker sets another limit.

@@ -13,13 +13,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import gcd
 from operator import and_
-from typing import NamedTuple
 
 from symbcast.core.algebra import arithmetic
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import Comparison, Formula, Operator, all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
+from symbcast.core.structs import NamedTuple
 
 # How many operations in one another are taken apart.
 _MAX_STEPS = 6

@@ -18,12 +18,13 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from symbcast.core.algebra import terms
 from symbcast.core.algebra.arithmetic import add, maximum, replace_symbols
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, made_symbol
 from symbcast.core.characters import quoted_name
+from symbcast.core.structs import NamedTuple
 
 __all__ = [
     "LABEL",

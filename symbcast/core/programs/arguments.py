@@ -10,7 +10,7 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, cast
 from unicodedata import normalize
 
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of
@@ -22,6 +22,7 @@ from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text import names_lost, parse_assumption, symbols_as_written
 from symbcast.core.text.notation import formula_text
 from symbcast.errors import AssumptionError, BindingError, DimensionError, ShapeTypeError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.formulas import Compatible, Formula
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
@@ -14,6 +14,7 @@ from symbcast.core.programs.arguments import Assumption, GivenSizes, Sizes
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, predicate, symbols_in, value_function
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import BindingError, UnknownRankError
 
 if TYPE_CHECKING:

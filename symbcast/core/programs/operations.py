@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
@@ -21,6 +21,7 @@ from symbcast.core.rules import Demand, Emission, Joined, OutputDim, Rule, find_
 from symbcast.core.rules.declaration import REQUIRED_FORMULA, SIZE, Constraint, Origin
 from symbcast.core.shapes import OpenShape, Shape, is_open, shape
 from symbcast.core.solver.evaluation import normal_conjuncts
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import SymbcastError
 

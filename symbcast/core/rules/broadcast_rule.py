@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from symbcast.core.algebra import arithmetic, formulas
 from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula
@@ -37,6 +37,7 @@ from symbcast.core.rules.placement import (
     decide_rank_comparison,
     rank_of_shape,
 )
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import RuleArgumentError, UnknownRankError
 
 # Axis laws: what a rule requires of the sizes that meet on one axis, and the size that results.

@@ -11,12 +11,13 @@ import re
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, SupportsIndex, TypeAlias
 
 from symbcast.core.advice import same_parameter
 from symbcast.core.algebra.arithmetic import index_of
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.characters import closest, number_hint
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import RuleArgumentError
 
 if TYPE_CHECKING:

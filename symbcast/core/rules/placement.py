@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, at_most, equal, holds
 from symbcast.core.algebra.symbols import axis_of, is_sequence, rank_of, without_last
 from symbcast.core.algebra.terms import Dim, term
 from symbcast.core.rules.declaration import EQUAL_RANKS, AttributeValue, Detail, Reason, Remedy
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import RuleArgumentError
 
 Dims: TypeAlias = "Sequence[Dim]"

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from symbcast.core.advice import with_advice
 from symbcast.core.characters import closest, parts_of_list, prose_list
 from symbcast.core.hooks import entry_points_of, files_beside
 from symbcast.core.rules.broadcast_rule import Rule
 from symbcast.core.rules.declaration import REQUIRED, Alias, Kind, Parameter
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import (
     RuleArgumentError,
     RuleDefinitionError,

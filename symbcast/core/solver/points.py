@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import chain, combinations, islice, product, starmap
 from math import prod
 from operator import and_
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, where_possible
 from symbcast.core.algebra.terms import Symbol
@@ -15,6 +15,7 @@ from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import holds_at, predicate, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 # The order of sizes: fewest zeros, then least sum, then first in the order of the symbols.
 #

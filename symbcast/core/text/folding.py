@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import NamedTuple
 
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.tokens import NAME, QUOTED, SyntaxFault
 
 # Shorter conditions are written in full.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from symbcast.core.algebra.formulas import FALSE, AnyOf, Compatible, Formula, equal, one_or_equal
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 
 # The condition of joins, and of names that meet integers, as few and short clauses.

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, lcm
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.terms import Atom, Operation, Term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import value_function
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError
+from symbcast.core.structs import NamedTuple
 
 # Terms in one symbol as piecewise polynomials: the value of a term on a residue class, from the inside out.
 #

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import lru_cache, reduce
 from itertools import combinations, pairwise
 from operator import and_
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import Substitution, modulo_terms
 from symbcast.core.algebra.formulas import (
@@ -47,6 +47,7 @@ from symbcast.core.solver.residues import (
     period_of,
 )
 from symbcast.core.solver.size_sets import ALL, Segment, SizeSet, normal_segments
+from symbcast.core.structs import NamedTuple
 
 # Up to this period the residues of several moduli together are tried as words too.
 _SHORT = 256
