@@ -93,6 +93,7 @@ class ChildProcess:
     def __init__(self, prepare: Prepare = load_nothing) -> None:
         self._prepare = prepare
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_ready = False
         self._is_stopped = False
 
     def __enter__(self) -> ChildProcess:
@@ -138,8 +139,8 @@ class ChildProcess:
             return value  # type: ignore[no-any-return]
         raise value
 
-    def _started(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Return the input and output streams of the process once it is ready to work."""
+    def launch(self) -> None:
+        """Start the process if it does not run; it prepares itself while this one goes on."""
         if self._process is not None and self._process.poll() is not None:
             self.end()
         process = self._process
@@ -154,10 +155,18 @@ class ChildProcess:
             )
             if self._is_stopped:  # while it was starting
                 process.kill()
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            self._is_ready = False
             write_message(process.stdin, self._prepare)
+
+    def _started(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Return the input and output streams of the process once it is ready to work."""
+        self.launch()
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        if not self._is_ready:
             read_message(process.stdout)
-        assert process.stdin is not None and process.stdout is not None
+            self._is_ready = True
         return process.stdin, process.stdout
 
     def stop(self) -> None:
@@ -204,11 +213,15 @@ class IsolatedFunction(Generic[Job, Answer]):
 
     def __call__(self, job: Job) -> Answer:
         """Return the function's answer."""
+        return self.child().ask(self.function, job, self.timeout)
+
+    def child(self) -> ChildProcess:
+        """Return the process of this thread, which may not have been started."""
         child: ChildProcess | None = getattr(_own, "child", None)
         if child is None:
             child = _own.child = ChildProcess(self.prepare)
             weakref.finalize(threading.current_thread(), child.end)
-        return child.ask(self.function, job, self.timeout)
+        return child
 
 
 def write_message(stream: IO[bytes], data: Any) -> None:

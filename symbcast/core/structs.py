@@ -7,7 +7,7 @@ annotation, and a constructor that short commands rarely call; modules that thes
 
 from __future__ import annotations
 
-from collections import _tuplegetter  # of `collections.namedtuple`
+from collections import _tuplegetter  # type: ignore[attr-defined] # of `collections.namedtuple`
 from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform

@@ -1,12 +1,24 @@
-"""OpenVINO models: every shape in them, and the exact condition under which they run."""
+"""OpenVINO models: every shape in them, and the exact condition under which they run.
 
+Each name is loaded when it is first used: the process that reads files first needs none of them.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from symbcast.core.advice import missing_name_advice
-from symbcast.graphs.check import GUESSED_CHECKS
-from symbcast.graphs.report.findings import Finding
-from symbcast.graphs.walking.walk import Unanalysed
-from symbcast.openvino.front_end import OpenVinoReport, check
+
+if TYPE_CHECKING:
+    from symbcast.graphs.report.findings import Finding
+    from symbcast.graphs.walking.walk import Unanalysed
+    from symbcast.openvino.front_end import OpenVinoReport, check
+
+_LAZY = {
+    "Finding": "symbcast.graphs.report.findings",
+    "OpenVinoReport": "symbcast.openvino.front_end",
+    "Unanalysed": "symbcast.graphs.walking.walk",
+    "check": "symbcast.openvino.front_end",
+}
 
 __all__ = ["Finding", "OpenVinoReport", "Unanalysed", "check"]
 
@@ -16,6 +28,15 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    __getattr__ = missing_name_advice(
-        __name__, __all__, *GUESSED_CHECKS, "Report ModelReport Model Core read_model compile_model -> check(...)"
-    )
+
+    def __getattr__(name: str) -> object:
+        module = _LAZY.get(name)
+        if module is not None:
+            value = globals()[name] = getattr(import_module(module), name)
+            return value
+        from symbcast.graphs.check import GUESSED_CHECKS
+
+        missing = missing_name_advice(
+            __name__, __all__, *GUESSED_CHECKS, "Report ModelReport Model Core read_model compile_model -> check(...)"
+        )
+        return missing(name)

@@ -13,11 +13,10 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import Formula, at_most
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import ShapeLike
-from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import NOTHING, ContentsLike, KnownInputs, Layouts, ModelInputs, inputs_of, place_name
@@ -33,18 +32,11 @@ from symbcast.openvino.graph import (
     OpenVinoGraph,
     element_type_number,
 )
+from symbcast.openvino.reading import read_model, start_reader
 from symbcast.operators.values.value import FIRST, Decider, Value, decider_of_source
 
 if TYPE_CHECKING:
     import openvino
-
-
-# OpenVINO's readers end the process on some files, such as ONNX's speaker model of WeSpeaker. So a child process reads
-# a file first, and what it survives is read here.
-
-
-# Seconds; only a guard against a damaged file on which a reader hangs.
-_WAIT = 3600
 
 
 def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:
@@ -52,40 +44,17 @@ def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:
 
     Raises `ModelError` for a file that OpenVINO cannot read.
     """
+    is_path = isinstance(model, (str, os.PathLike))
+    if is_path:
+        start_reader(os.fsdecode(model))
     openvino = import_library("openvino", "symbcast.openvino", "openvino")
-    if isinstance(model, (str, os.PathLike)):
+    if is_path:
         source = os.fsdecode(model)
-        return source, OpenVinoGraph(_read(openvino, source))
+        check_path(source, "give the path of a model, such as model.xml")
+        return source, OpenVinoGraph(read_model(openvino, source))
     if isinstance(model, openvino.Model):
         return str(model.get_friendly_name()), OpenVinoGraph(model)
     raise ShapeTypeError(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
-
-
-def _read(openvino: Any, source: str) -> Any:
-    """Return the model in a file that a child process could read; raises `ModelError` if it could not."""
-    again = "it may be truncated; convert the model again"
-    check_path(source, "give the path of a model, such as model.xml")
-    try:
-        problem = IsolatedFunction(probe, _WAIT)(str(Path(source).absolute()))
-    except DiedError:
-        hint = "check it by symbcast.onnx" if source.endswith(".onnx") else again
-        raise ModelError(source, "OpenVINO's reader crashes on it", hint) from None
-    except TimedOutError as error:
-        raise ModelError(source, f"OpenVINO's reader {error}", again) from None
-    if problem:
-        raise ModelError(source, f"OpenVINO cannot read it: {problem}", again)
-    return openvino.Core().read_model(source)
-
-
-def probe(source: str) -> str:
-    """Read a file and forget it; return why that failed, or an empty text."""
-    import openvino
-
-    try:
-        openvino.Core().read_model(source)
-    except RuntimeError as error:
-        return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), str(error))
-    return ""
 
 
 class SizeInterval(NamedTuple):

@@ -18,7 +18,7 @@ from symbcast.core.programs.broadcast_points import PointVerdict, point_verdict
 from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.rules.declaration import SIZE, Constraint, Origin
-from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
+from symbcast.core.shapes import OpenShape, Shape, ShapeLike, from_text, shape, shape_of
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f1_names.one_broadcast import MaskBroadcast
 from symbcast.core.verdicts import LazyAccount, Verdict, within_bound
@@ -144,7 +144,7 @@ class BroadcastCall(LazyAccount):
     ) -> Self:
         """Return the answer to the question for which sizes shapes broadcast: see `symbcast.broadcast`."""
         rule_read = rule if isinstance(rule, Rule) and not attributes else find_rule(rule, attributes)
-        operands = tuple([s if type(s) is Shape else shape(s) for s in shapes])
+        operands = tuple([s if type(s) is Shape else from_text(s) if type(s) is str else shape(s) for s in shapes])
         is_free = assume is NOTHING and min_size is ZERO
         assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
         is_free = is_free or not (assumed or least)
