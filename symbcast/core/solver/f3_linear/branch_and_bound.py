@@ -137,6 +137,34 @@ class LiteralTest:
         return inf
 
 
+class SetTest:
+    """A literal about one symbol that is no linear row: the sizes at which it holds."""
+
+    __slots__ = ("ahead", "members", "place", "values", "weight")
+
+    def __init__(self, members: SizeSet, place: int, weight: int, values: Sequence[int]) -> None:
+        self.members = members
+        self.place = place
+        self.weight = weight
+        self.values = values
+        self.start(0)
+
+    def start(self, low: int) -> None:
+        """Count from the least size of the symbol."""
+        least = self.members.least(low)
+        # By how much the sum exceeds the least one at the first member.
+        self.ahead: float = inf if least is None else self.weight * (least - low)
+
+    def possible(self, place: int, left: int) -> bool:
+        return self.values[self.place] in self.members if place >= self.place else self.ahead <= left
+
+    def needs(self, _place: int) -> float:
+        return self.ahead
+
+    def most(self, _place: int) -> float:
+        return inf if self.ahead < inf else -inf
+
+
 @dataclass(slots=True, eq=False)
 class ConjunctionBounds:
     """A conjunction within a clause."""
@@ -169,7 +197,7 @@ class DisjunctionBounds:
         return max((part.most(place) for part in self.parts), default=-inf)
 
 
-BoundNode: TypeAlias = Inequality | LiteralTest | ConjunctionBounds | DisjunctionBounds
+BoundNode: TypeAlias = Inequality | LiteralTest | SetTest | ConjunctionBounds | DisjunctionBounds
 
 
 # The smallest sizes that satisfy formulas, by branch and bound in Python: without z3, and with every step counted.
@@ -227,6 +255,7 @@ class Search:
         self._touching: list[list[BoundNode]] = [[] for _ in self.symbols]
         self._rows_at: list[list[tuple[LinearRow, int]]] = [[] for _ in self.symbols]
         self._bounding: list[list[Inequality]] = [[] for _ in self.symbols]
+        self._sets: list[SetTest] = []
         self._all = [self._conjunct(f) for f in conjuncts]
 
     def at_level(self, zeros: int) -> Point | None:
@@ -269,6 +298,8 @@ class Search:
         self._low = [(d.least(0 if zeros else 1) if d.least(1) is not None else 0) or 0 for d in self.domains]
         for row in self._rows:
             row.start(self._low)
+        for test in self._sets:
+            test.start(self._low[test.place])
 
     def _find(self, extra: int, zeros: int) -> bool:
         """Search for sizes whose sum exceeds the least by ``extra``."""
@@ -356,6 +387,12 @@ class Search:
         row = self._row(formula) if isinstance(formula, Comparison) else None
         if row is None or not isinstance(formula, Comparison):
             symbols = tuple(symbols_in(formula))
+            members = narrowed_set(ALL, formula) if len(symbols) == 1 else None
+            if members is not None:
+                place = self._places[symbols[0]]
+                test = SetTest(members, place, self.weights[place], self._values)
+                self._sets.append(test)
+                return test
             return LiteralTest(predicate(formula, symbols), [self._places[s] for s in symbols], self._values)
         return Inequality("<=" if formula.operator == "<" else formula.operator, row)
 
