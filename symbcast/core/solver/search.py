@@ -84,7 +84,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
     ``limit`` is in z3 units; None for the default.
     """
-    ways: list[Way] = [_by_elimination, branch_and_bound.some_point]
+    ways: list[Way] = [_by_elimination, branch_and_bound.some_point, refutation.point_by_sets]
     if not all(map(is_linear, formulas)):
         # Most questions about products have an answer that z3 soon finds. Only the others are worth a proof by linear
         # arithmetic, which can refute but not confirm. With divisions by sizes, z3 spends the effort without an answer;

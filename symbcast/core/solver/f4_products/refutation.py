@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.bounds import exact_quotient
-from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals, opposite
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
-from symbcast.core.effort import REFUTED, EffortSpentError, budget_share, charge
-from symbcast.core.solver.evaluation import symbols_in, value_function
+from symbcast.core.effort import REFUTED, Effort, EffortSpentError, budget_share, charge, counting, current_budget
+from symbcast.core.solver.evaluation import holds_at, symbols_in, value_function
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
-from symbcast.core.solver.f2_one_size.univariate import solution_set
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
 from symbcast.core.solver.f4_products.divisions import refuted_by_divisions
+from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.errors import DimensionError
@@ -33,6 +34,8 @@ MODULI = (2, 3, 4, 5, 7, 8, 9)
 _RESIDUES_TRIED = 800
 # Units of effort for examining a branch; the size of its terms is added.
 _BRANCH = 250
+# Units for refuting by sets, which no question pays, as in `propagation.contradict`; and for a look at a literal.
+_BY_SETS, _LITERAL = 40_000, 10
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:
@@ -50,6 +53,92 @@ def refuted_by_products(formulas: Sequence[Formula]) -> bool:
     with suppress(EffortSpentError), budget_share(REFUTED):
         return _each_branch(formulas, lambda branch, _: refuted_by_divisions(branch))
     return False
+
+
+def point_by_sets(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point | None:
+    """Return sizes at which formulas hold, None if there are none, by cases of disjunctions in which sizes have sets.
+
+    Literals about one size are sets; any other one only excludes its opposite, and is tried at few sizes. Raises
+    `GivenUpError` if that decides nothing.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> texts = ["(N + 3)//8 != 1 or a == b", "N >= 5 or M == 2", "N <= 12", "M >= 3", "a != b"]
+    >>> symbols, formulas = [symbol(s) for s in "NMab"], list(map(parse_formula, texts))
+    >>> point_by_sets(symbols, formulas) is None, point_by_sets(symbols, formulas[:4])
+    (True, {N: 5, M: 3, a: 1, b: 1})
+    """
+    cases = _SetCases(symbols, formulas)
+    with suppress(EffortSpentError), counting(Effort(_BY_SETS, clock=current_budget())):
+        if cases.clash([literals(c) for f in formulas for c in clauses_of(f)], {}, frozenset()):
+            return None
+    if cases.point is None:
+        raise GivenUpError
+    return cases.point
+
+
+class _SetCases:
+    """The cases of disjunctions, and the sizes at which literals about one size hold; ``point`` is a solution."""
+
+    def __init__(self, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+        self.point: Point | None = None
+        self._symbols = symbols
+        self._formulas = formulas
+        self._alone: dict[Formula, tuple[Symbol, SizeSet] | None] = {}
+
+    def clash(
+        self, clauses: Iterable[Sequence[Formula]], sets: Mapping[Symbol, SizeSet], known: frozenset[Formula]
+    ) -> bool:
+        """Return whether no choice of a literal from each clause goes with sets of sizes and literals that hold."""
+        sets, ahead = dict(sets), list(clauses)
+        is_new = True
+        while is_new:
+            is_new, clauses, ahead = False, ahead, []
+            for clause in clauses:
+                charge(_LITERAL * (1 + len(clause)))
+                possible = [part for part in clause if self._is_possible(part, sets, known)]
+                if not possible:
+                    return True
+                if len(possible) > 1:
+                    ahead.append(possible)
+                    continue
+                is_new = True
+                alone = self.alone(possible[0])
+                if alone is None:
+                    known |= {possible[0]}
+                else:
+                    sets[alone[0]] = sets.get(alone[0], ALL) & alone[1]
+        if not ahead:
+            self._try(sets)
+            return False
+        first = min(ahead, key=len)
+        others = [clause for clause in ahead if clause is not first]
+        # A case with a point ends the search: nothing is refuted then.
+        return all(self.clash([[part], *others], sets, known) for part in first)
+
+    def _try(self, sets: Mapping[Symbol, SizeSet]) -> None:
+        """Try the least sizes above 0 in sets, and each symbol with its next one."""
+        least = {s: sets.get(s, ALL).least(1) or 0 for s in self._symbols}
+        for moved in (None, *self._symbols):
+            charge(_LITERAL * len(self._formulas))
+            step = {} if moved is None else {moved: sets.get(moved, ALL).least(least[moved] + 1) or 0}
+            if all(holds_at(f, {**least, **step}) for f in self._formulas):
+                self.point = {**least, **step}
+                return
+
+    def _is_possible(self, literal: Formula, sets: Mapping[Symbol, SizeSet], known: frozenset[Formula]) -> bool:
+        alone = self.alone(literal)
+        if alone is None:
+            return opposite(literal) not in known
+        return bool(sets.get(alone[0], ALL) & alone[1])
+
+    def alone(self, literal: Formula) -> tuple[Symbol, SizeSet] | None:
+        """Return the only symbol of a literal and the sizes at which it holds; None for other literals."""
+        if literal not in self._alone:
+            symbols = tuple(symbols_in(literal))
+            members = narrowed_set(ALL, literal) if len(symbols) == 1 else None
+            self._alone[literal] = None if members is None else (symbols[0], members)
+        return self._alone[literal]
 
 
 def _each_branch(formulas: Sequence[Formula], impossible: Callable[[Sequence[Formula], Shared], bool]) -> bool:
