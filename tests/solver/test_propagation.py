@@ -160,6 +160,16 @@ def test_members_of_a_join_in_layers_contradict():
     assert contradict([*given, parse_formula("b >= 1"), *excluded])
 
 
+def test_a_clash_is_found_beside_many_other_formulas():
+    """What a decoder with caches asks of its mask: the effort is not spent on formulas that have no part in it."""
+    joins = ["broadcast(p, q, r) == r", "compatible(p, q, r)", "compatible(q, r)", "compatible(r, s)"]
+    mask = ["compatible(a, b, c)", "compatible(a, b)", "compatible(b, c)", "compatible(broadcast(a, b, c) + d, t)"]
+    least = [f"{name} >= 1" for name in "abcdpqrst"]
+    excluded = ["t != 1", "t != broadcast(a, b, c) + d"]
+    assert contradict(list(map(parse_formula, [*joins, *least, *mask, *excluded])))
+    assert not contradict(list(map(parse_formula, [*joins, *least, *mask])))
+
+
 def test_a_case_of_size_0_is_no_divisor():
     """Found in a model of images whose batch may be 0: its Reshape divides by the batch."""
     texts = [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,7 +14,8 @@ from symbcast.core.algebra.formulas import Compatible
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.f3_linear import z3_solver
+from symbcast.core.solver.f3_linear import branch_and_bound, z3_solver
+from symbcast.core.solver.f4_products.refutation import point_by_sets
 from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion, level_weights, point_cost, zero_levels
 from symbcast.core.solver.search import smallest_point
 from symbcast.core.solver.size_sets import ALL, NOT_ONE, SizeSet
@@ -40,6 +44,42 @@ def test_the_smallest_that_meet_a_condition(sets, weights, bound):
     found = smallest_point(SmallestPointQuestion(SYMBOLS, at(*sets), wanted, at(*weights)))
     least = min(inside, key=lambda p: smallness(p, weights), default=None)
     assert found == (None if least is None else at(*least))
+
+
+def _of_one_size(draw):
+    name, by = draw.choice("xyz"), draw.choice([2, 3, 4])
+    size = draw.choice([name, f"({name} + 3)//{by}", f"{name} % {by}", f"min({name}, {by})", f"{by}*({name}//{by})"])
+    return f"{size} {draw.choice(['==', '!=', '<=', '>='])} {draw.choice([name, 0, 1, 2, 3])}"
+
+
+def _literal(draw):
+    if draw.random() < 0.75:
+        return _of_one_size(draw)
+    return f"{draw.choice('xyz')} {draw.choice(['==', '!='])} {draw.choice('xyz')}"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_disjunctions_about_single_sizes(block):
+    """By the sets of their literals, in the search for the smallest sizes and before z3: as brute force decides."""
+    refuted = 0
+    for number in range(40 * block, 40 * (block + 1)):
+        draw = random.Random(number)
+        texts = [
+            " or ".join(_literal(draw) for _ in range(draw.choice([1, 1, 2, 3]))) for _ in range(draw.randint(3, 7))
+        ]
+        wanted = list(map(parse_formula, texts))
+        inside = [p for p in points(3, SIZES) if all(holds_at(f, at(*p)) for f in wanted)]
+        with suppress(GivenUpError):
+            point = point_by_sets(SYMBOLS, wanted)
+            refuted += point is None
+            assert not inside if point is None else all(holds_at(f, point) for f in wanted), texts
+        with suppress(GivenUpError):
+            found = branch_and_bound.smallest_point(SmallestPointQuestion(SYMBOLS, {}, wanted, at(1, 1, 1)))
+            assert not inside if found is None else all(holds_at(f, found) for f in wanted), texts
+            least = min(inside, key=lambda p: smallness(p, (1, 1, 1)), default=None)
+            if found is not None and least is not None:
+                assert smallness(tuple(found.values()), (1, 1, 1)) <= smallness(least, (1, 1, 1)), texts
+    assert refuted > 3
 
 
 @given(st.tuples(*[st.integers(0, 3)] * 3), st.tuples(*[st.integers(0, 3)] * 3), st.tuples(counts, counts, counts))
