@@ -428,6 +428,7 @@ def test_a_fix_is_applied_by_one_click_and_undone_by_one(browser: Browser, lab: 
         explored.get_by_role("button", name="Undo").click()
         answered(page, "sometimes")
         assert explored.get_by_label("assume").input_value() == "N >= 2"
+        explored.get_by_label("assume").fill("")
         explored.get_by_label("shape of A").fill("4, 2, 3")
         explored.get_by_label("shape of B").fill("4, 2")
         answered(page, "never")
