@@ -12,6 +12,9 @@ import pytest
 import symbcast as sb
 
 torch = pytest.importorskip("torch")
+
+from symbcast.torch.guards.suggestions import ranges_of  # noqa: E402
+
 pytest.importorskip("torch.export")
 import exported_models  # noqa: E402
 import exported_others  # noqa: E402
@@ -239,6 +242,19 @@ def test_a_hint_that_torch_refuses_is_opened_with_its_range():
     shapes = {"input": {0: DIM.DYNAMIC(max=50), 1: DIM.DYNAMIC}}
     report = sb.torch.check(torch.nn.Linear(6, 2), (torch.ones(3, 6),), dynamic_shapes=shapes)
     assert report.refusal is not None and str(report.guards.condition) == "input_dim_0 <= 50"
+
+
+def test_a_minimum_is_written_unless_guards_refuse_all_sizes_below_it():
+    class Halved(torch.nn.Module):
+        def forward(self, x, y):
+            return x.reshape(-1, 2), y[8:].sum() if y.shape[0] > 7 else y
+
+    shapes = {"x": {0: DIM.AUTO(min=8, max=48)}, "y": {0: DIM.AUTO(min=8)}}
+    report = sb.torch.check(Halved(), (torch.ones(12), torch.ones(12)), dynamic_shapes=shapes)
+    declared = report._model.declared
+    texts = ranges_of(declared, report.guards, [axis.source for axis in declared.axes]).texts
+    # 7 is odd, but 6 is not.
+    assert list(texts.values()) == ["Dim.AUTO(min=8, max=48)", "Dim.AUTO"]
 
 
 def test_an_error_of_torch_about_its_own_words_leaves_the_dims_to_torch():

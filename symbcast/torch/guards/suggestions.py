@@ -16,8 +16,9 @@ from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, Term, term
-from symbcast.core.solver.evaluation import holds_at, symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.ranges import interval
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.torch.guards.guard_texts import fits_intervals
 from symbcast.torch.guards.guards import Guards
@@ -163,15 +164,13 @@ class _Planner:
     def _auto(self, axis: InputAxis) -> AxisRange:
         """Return an axis that is left to torch, with the range that the program has, if it has an end."""
         low, high = self._guards.ranges.get(str(axis.size), (0, None))
-        # Torch assumes a minimum of 2 for open axes, and infers what its own guards ask for.
-        is_needed = low > 2 and not any(
-            ".size()" in g.text  # a guard of torch, and no range
-            and g.formula is not None
-            and [*symbols_in(g.formula)] == [axis.size]
-            and not holds_at(g.formula, {axis.size: low - 1})
-            for g in self._guards.all
-        )
-        return AxisRange("", low=low if is_needed else None, high=high)
+        # Torch assumes a minimum of 2 for open axes, and infers what its own guards, which name sizes, ask for.
+        below = SizeSet.interval(2, low - 1) if low > 2 else SizeSet.of(())
+        for guard in self._guards.all:
+            if ".size()" in guard.text and guard.formula is not None and [*symbols_in(guard.formula)] == [axis.size]:
+                narrowed = narrowed_set(below, guard.formula)
+                below = below if narrowed is None else narrowed
+        return AxisRange("", low=low if below else None, high=high)
 
     def _written(self) -> Iterator[tuple[Symbol, AxisRange]]:
         """Yield the sizes that a `Dim` says, each as a line over its root."""
