@@ -166,7 +166,7 @@ class Confirmation(NamedTuple):
 
     ``expected`` is ``"runs"`` or the node that should fail, ``happened`` is ``"ran"`` or the error. ``agrees`` is None
     if the run is inconclusive; ``reason`` says why it does not agree or is inconclusive. ``finding`` is None at the
-    witness.
+    witness. ``stops_at`` is the node at which a run that agrees stopped, if that is before the expected one.
     """
 
     sizes: dict[str, int]
@@ -175,11 +175,14 @@ class Confirmation(NamedTuple):
     agrees: bool | None
     reason: str
     finding: Finding | None = None
+    stops_at: str = ""
 
     def __str__(self) -> str:
         word = {True: "agrees", False: "DISAGREES", None: "not confirmed"}[self.agrees]
         if self.finding is None:
             expected = "it runs" if self.agrees else "it should run"
+        elif self.stops_at:
+            expected = f"the run fails; it stops at {self.stops_at}, before {shorten_middle(self.expected, 44)}"
         else:
             expected = f"{shorten_middle(self.expected, 44)} {'fails' if self.agrees else 'should fail'}"
         why = f"{',' if self.agrees else ';'} {self.reason}" if self.reason else ""
@@ -209,7 +212,7 @@ def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
     with _file(checked) as (path, problem):
         ran = dict(zip(feeds, run_all(path, feeds), strict=True)) if path is not None else {}
         # Integers are 1, which may be an index out of range; 0 is in range wherever 1 is.
-        again = _with_zeros(trials, ran)
+        again = _with_zeros(report, trials, ran)
         ran.update(zip(again, run_all(path, list(again)), strict=True) if path is not None and again else ())
     return tuple(_confirmation(report, t, ran, problem) for t in trials)
 
@@ -265,10 +268,16 @@ def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
     return Feed(name, value.dtype, shape, known if items and len(known) == len(items) else None)
 
 
-def _with_zeros(trials: Sequence[_Trial], ran: dict[tuple[Feed, ...], RunResult]) -> list[tuple[Feed, ...]]:
-    """Return the inputs of the runs that failed unexpectedly, filled with 0 instead of 1."""
-    failed = [t.feeds for t in trials if t.finding is None and t.feeds in ran and ran[t.feeds].shapes is None]
-    return [_zeros(feeds) for feeds in failed if feeds is not None and ran[feeds].is_loaded]
+def _with_zeros(
+    report: GraphAnswer, trials: Sequence[_Trial], ran: dict[tuple[Feed, ...], RunResult]
+) -> list[tuple[Feed, ...]]:
+    """Return the inputs of the runs that failed unexpectedly, or at unexpected nodes, filled with 0 instead of 1."""
+    failed = ((t, t.feeds, ran[t.feeds]) for t in trials if t.feeds is not None and t.feeds in ran)
+    return [
+        _zeros(feeds)
+        for t, feeds, result in failed
+        if result.shapes is None and result.is_loaded and not (t.finding and _is_at_expected(report, t, result))
+    ]
 
 
 def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:
@@ -302,10 +311,12 @@ def _confirmation(
     if trial.finding is None:
         happened, agrees, reason = _where_it_runs(report, trial, result, ran)
     else:
-        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, result)
+        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, result, ran)
     if agrees is False and report.runtime == "spec":
         reason = f"{reason}; the report is about the ONNX documents: see runtime='onnxruntime'"
-    return Confirmation(trial.shown, expected, happened, agrees, reason, trial.finding)
+    is_at_expected = not agrees or trial.finding is None or _is_at_expected(report, trial, result)
+    stops_at = "" if is_at_expected else next(filter(None, _node_of(result.error)))
+    return Confirmation(trial.shown, expected, happened, agrees, reason, trial.finding, stops_at)
 
 
 _Outcome = tuple[str, bool | None, str]
@@ -342,7 +353,9 @@ def _outputs(
             yield name, reported, real
 
 
-def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, result: RunResult) -> _Outcome:
+def _where_it_fails(
+    report: GraphAnswer, trial: _Trial, finding: Finding, result: RunResult, ran: dict[tuple[Feed, ...], RunResult]
+) -> _Outcome:
     if result.shapes is not None:
         return "ran", False, "it ran"
     name, kind = _node_of(result.error)
@@ -350,6 +363,30 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, result
         return _error(result), None, "the runtime could not load the model"
     if not result.is_known:
         return _error(result), None, "the failing node is not known"
+    own = report._checked.asker.places[finding.node].node.name
+    before = f"and {name} fails before it" if name and not _is_called(name, own) else ""
+    if _is_at_expected(report, trial, result):
+        return _error(result), True, before
+    if not kind:
+        return _error(result), None, "it names no node"
+    second = ran.get(_zeros(trial.feeds)) if trial.feeds is not None else None
+    if second is None or not _runs_elsewhere(ran):
+        return _error(result), None, f"it failed earlier, at another node, {name or kind}"
+    if second.shapes is not None:
+        return "ran", False, "it ran"
+    # Inputs of ones run at other sizes, and neither ones nor zeros run at these: the sizes make the run fail, not the
+    # elements. ONNX Runtime stops at a node before the one with the requirement where it reuses a buffer, for example.
+    return _error(result), True, ""
+
+
+def _runs_elsewhere(ran: Mapping[tuple[Feed, ...], RunResult]) -> bool:
+    """Return whether the model runs at some sizes with inputs of ones."""
+    return any(r.shapes is not None for feeds, r in ran.items() if all(f.number == 1 for f in feeds))
+
+
+def _is_at_expected(report: GraphAnswer, trial: _Trial, result: RunResult) -> bool:
+    """Return whether a run failed at a node that has a requirement which fails at its sizes."""
+    name, kind = _node_of(result.error)
     places = report._checked.asker.places
     ops = [
         op
@@ -357,10 +394,7 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, result
         if op.kind != "assume" and failing_constraint(op, trial.sizes) is not None
     ]
     failing = [places[op.origin] for op in ops if op.origin in places]
-    if any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing):
-        other = "" if not name or _is_called(name, places[finding.node].node.name) else f"and {name} fails before it"
-        return _error(result), True, other
-    return _error(result), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
+    return any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing)
 
 
 def _is_called(name: str, own: str) -> bool:

@@ -65,6 +65,25 @@ def test_a_failure_at_another_node_says_nothing(monkeypatch):
     assert all("elsewhere" in c.reason for c in fail)
 
 
+@pytest.mark.parametrize(("zeros", "agrees"), [("fails", True), ("runs", False)])
+def test_a_failure_at_another_node_confirms_that_the_sizes_fail(monkeypatch, zeros, agrees):
+    """The run for the witness succeeds, so the sizes make the others fail, unless other elements run there."""
+    report = models.check(small_model("mask"))
+    ran = running.RunResult({"y": [1, 1]})
+    error = "Non-zero status code returned while running Relu node. Name:'elsewhere' Status Message: no"
+
+    def run(path, feeds):
+        is_second = all(f.number == 0 for f in feeds[0])
+        failed = running.RunResult(None, error)
+        return [ran if is_second and zeros == "runs" else failed] * len(feeds) if is_second else [ran, failed, failed]
+
+    monkeypatch.setattr(confirming, "run_all", run)
+    runs, *fails = report.confirm()
+    assert runs.agrees is True
+    assert [c.agrees for c in fails] == [agrees] * 2
+    assert all(("it stops at elsewhere, before" in str(c)) is agrees for c in fails)
+
+
 def test_a_model_that_the_runtime_does_not_know_says_nothing():
     (runs,) = models.check(small_model("unknown_op")).confirm()
     assert runs.agrees is None

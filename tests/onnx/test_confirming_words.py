@@ -47,6 +47,10 @@ CASES = [
         ),
         "not confirmed: at N=2 z should fail; it failed earlier, at another node, y: no such reshape",
     ),
+    (
+        Confirmation({"N": 2}, "z", f"{NODE}Cannot broadcast", True, "", FINDING, "y"),
+        "agrees: at N=2 the run fails; it stops at y, before z: Cannot broadcast",
+    ),
     (Confirmation({"N": 2}, "z", "ran", False, "it ran", FINDING), "DISAGREES: at N=2 z should fail; it ran"),
     (
         Confirmation({"N": 1}, "runs", "Cannot split", False, "it failed"),
