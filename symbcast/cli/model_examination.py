@@ -263,6 +263,7 @@ class CheckJob(NamedTuple):
     free: tuple[str, ...] = ()
     share: bool = False
     pad: str | None = None
+    memory: bool = False
 
     @property
     def source(self) -> str:
@@ -422,9 +423,11 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
         return replace(outcome, guard=guard_text(report, job.guard, job.format), remarks=(*outcome.remarks, *remarks))
     match job.format:
         case "text":
-            return replace(outcome, document=report._document())
+            document = report.bounds()._document() if job.memory else report._document()
+            return replace(outcome, document=document)
         case "json":
-            return replace(outcome, data=report.to_dict())
+            more = {"memory": report.bounds().to_dict()} if job.memory else {}
+            return replace(outcome, data={**report.to_dict(), **more})
         case _:
             from symbcast.graphs.report.presentation import notices_of
 

@@ -187,6 +187,29 @@ def test_weights_that_stay_behind_are_told_of(models, capsys):
     assert capsys.readouterr().err == "note: out/model.onnx needs weights.bin of . next to it\n"
 
 
+MEMORY = HEAD + "m (float[N, 1024] x) => (float[N, 1024] y) { y = Relu(x) }"
+
+
+def test_memory_is_what_bounds_says(models, capsys):
+    Path("memory.onnxtxt").write_text(MEMORY)
+    assert run(["model", "memory.onnxtxt", "--memory", "--assume", "N <= 256"]) == Exit.ALWAYS
+    out = capsys.readouterr().out
+    assert "2097152 bytes alive at once (2 MiB)" in out and "always 4096" not in out
+    assert "constants, such as weights" in out
+    run(["model", "memory.onnxtxt", "--memory"])
+    assert 'assume "N <= ' in capsys.readouterr().out
+    run(["model", "memory.onnxtxt", "--memory", "--assume", "N <= 256", "--format", "json"])
+    (answer,) = json.loads(capsys.readouterr().out)["models"]
+    expected = sb.onnx.check("memory.onnxtxt", assume=["N <= 256"]).bounds().to_dict()
+    assert answer["verdict"] == "always" and answer["memory"]["alive"] == expected["alive"]
+
+
+@pytest.mark.parametrize("more", [["--guard", "python"], ["--free", "N"], ["--format", "sarif"]])
+def test_memory_is_an_answer_of_its_own(more, models, capsys):
+    assert run(["model", "always.onnx", "--memory", *more]) == Exit.USAGE
+    assert f"leave {' '.join(more) if more[0] == '--format' else more[0]} out" in capsys.readouterr().err
+
+
 # The real runtime.
 
 

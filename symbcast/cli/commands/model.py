@@ -55,6 +55,7 @@ def model(  # noqa: PLR0913 - each is an option
     html: str | None = None,
     overwrite: bool = False,
     confirm: bool = False,
+    memory: bool = False,
     fail_on: FailOn = "sometimes",
     jobs: Annotated[int | None, Meaning(names=("--jobs", "-j"))] = None,
     timeout: float | None = None,
@@ -81,8 +82,8 @@ def model(  # noqa: PLR0913 - each is an option
     min_size
         The minimum size of every dynamic dimension.
     runtime
-        Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime; for StableHLO, unasserted leaves
-        out the module's assertions.
+        Whose behaviour to follow: for ONNX, its documents (spec, the default) or ONNX Runtime (onnxruntime, the default
+        with --free); for StableHLO, unasserted leaves out the module's assertions.
     function
         The function to check, in a StableHLO module that has several, or the signature of a LiteRT model.
     free
@@ -104,6 +105,9 @@ def model(  # noqa: PLR0913 - each is an option
         Let --output and --html replace existing files.
     confirm
         Run ONNX models in ONNX Runtime too, at the smallest sizes that work and at those that fail.
+    memory
+        Print the least and greatest bytes of each value instead, and the most bytes alive at once, without weights;
+        bound the sizes with --assume "H <= 640".
     fail_on
         When to exit with 1: if models run only for some sizes or for none, just if for none, or also if undecided.
     jobs
@@ -132,6 +136,9 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
     if guard is not None and (format != "text" or results is not None):
         raise UsageError("--guard prints source text: leave --format and --results out")
+    if memory and (guard is not None or free or format not in ("text", "json")):
+        other = "--guard" if guard is not None else "--free" if free else f"--format {format}"
+        raise UsageError(f"--memory prints the bytes of a model's values: leave {other} out")
     if share and not free:
         raise UsageError("--share is for freed sizes: add --free N")
     if pad and not free:
@@ -158,7 +165,7 @@ def model(  # noqa: PLR0913 - each is an option
         check_front_ends(models, runtime, confirm)
         written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
-        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share, pad)
+        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share, pad, memory)
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)

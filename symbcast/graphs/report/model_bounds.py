@@ -101,7 +101,8 @@ class ModelBounds(Explained):
         if self.alive.grows_with:
             return "bytes without a greatest value"
         limit = "" if self.alive.value is not None else "at most "
-        return "bytes not bounded" if self.alive.proved is None else f"{limit}{self.alive.proved} bytes alive at once"
+        most = self.alive.proved
+        return "bytes not bounded" if most is None else f"{limit}{most} bytes alive at once{_binary(most)}"
 
     def _document(self, *_room: Room) -> Document:
         heads = Row("value", tuple(map(Span, ("type", "shape", "bytes", "the most at"))), Part.HEAD)
@@ -113,8 +114,19 @@ class ModelBounds(Explained):
         if self.alive.grows_with:
             most = words(f"no greatest number of bytes: it grows with {prose_list(self.alive.grows_with)}")
         tone = Tone.FINE if self.alive.is_decided else Tone.UNDECIDED
+        grows = any(v.bytes is not None and v.bytes.upper.grows_with for v in self.values.values())
+        name = next((n for v in sized if v.bytes is not None for n in v.bytes.upper.grows_with), "")
+        tip = (
+            f'bound its sizes: assume "{name} <= 640" (--assume), with the greatest that a request has' if grows else ""
+        )
         below = fields(
-            [field("values", words(more)), field("alive", most), field("undecided", words(self.alive.reason))]
+            [
+                field("values", words(more)),
+                field("alive", most),
+                field("undecided", words(self.alive.reason)),
+                field("not counted", words("constants, such as weights, and what a runtime needs besides")),
+                field("fix", words(tip)),
+            ]
         )
         blocks = (Table("values with the most bytes", (heads, *rows), align="lllr"), below) if rows else (below,)
         return Document(heading(self.source, self._statement), tone, blocks)
@@ -127,7 +139,20 @@ def _most_bytes(value: ValueBounds) -> tuple[bool, int]:
 
 def _row(value: ValueBounds, size: SizeBounds) -> Row:
     at = sizes_text(size.greatest_at) if size.greatest_at else ""
-    return Row(value.name, tuple(map(Span, (value.element_type, str(value.shape), size.statement, at))))
+    taken = f"{size.statement}{'' if size.upper.grows_with else _binary(size.at_most or 0)}"
+    return Row(value.name, tuple(map(Span, (value.element_type, str(value.shape), taken, at))))
+
+
+def _binary(count: int) -> str:
+    """Return a number of bytes in the largest binary unit that it reaches, in parentheses; empty below 1 KiB.
+
+    >>> _binary(18874368), _binary(1500), _binary(1 << 30), _binary(1023)
+    (' (18 MiB)', ' (1.5 KiB)', ' (1 GiB)', '')
+    """
+    unit, name = next(
+        ((1 << 10 * n, u) for n, u in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")) if count >> 10 * n), (1, "")
+    )
+    return f" ({f'{count / unit:.1f}'.removesuffix('.0')} {name})" if name else ""
 
 
 def model_bounds(checked: CheckedModel, reason: str) -> ModelBounds:
