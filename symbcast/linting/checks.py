@@ -44,7 +44,7 @@ from symbcast.linting.findings import (
     Fix,
 )
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
-from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
+from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of, with_numbers
 from symbcast.linting.sources import FunctionToCheck, finding_without_sizes
 from symbcast.paths.real_calls import RaisedError
 from symbcast.paths.steps import CodePlace
@@ -559,7 +559,10 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
         sizes = ", ".join(f"{name} == {number}" for name, number in bound.items())
         return replace(checked, reason=f"where {sizes}, as of its object; {checked.reason}".removesuffix("; "))
     if reasons:
-        return _checked(request, "unknown", reasons[0], forms=len(forms))
+        numbered = with_numbers(signature)  # a constructor may need numbers, to count layers
+        again = None if numbered is None else _traced(request, numbered)
+        unknown = _checked(request, "unknown", reasons[0], forms=len(forms))
+        return unknown if again is None or again.status in ("unknown", "skipped") else again
     if is_proved and not left_out:
         return _checked(request, "proved", forms=len(forms))
     refused = [] if is_proved or limits else ["where it raises no error itself"]

@@ -6,7 +6,7 @@ import dis
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,6 +22,11 @@ _FEW = re.compile(r"head|group|layer|num|depth|^n_")
 _WIDTHS = (8, 12, 16, 20, 24, 28)
 
 
+def _small(name: str, count: int) -> int:
+    """Return a small number for a parameter of a constructor, of which ``count`` others have one."""
+    return 2 if _FEW.search(name) else _WIDTHS[count % len(_WIDTHS)]
+
+
 def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, int]] | None:
     """Return an object of a class, and the integers that it was made with; None if it cannot be made."""
     numbers: dict[str, int] = {}
@@ -30,9 +35,8 @@ def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, in
         is_said = parameter.annotation is not parameter.empty
         spec = specs.read(parameter.annotation, space) if is_said else specs.SizeSpec()
         if isinstance(spec, specs.SizeSpec):
-            few = 2 if _FEW.search(parameter.name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
-            numbers[parameter.name] = few
-            return specs.ValueSpec((few,))
+            numbers[parameter.name] = _small(parameter.name, len(numbers))
+            return specs.ValueSpec((numbers[parameter.name],))
         return spec if isinstance(spec, specs.ValueSpec) else None
 
     try:
@@ -133,6 +137,26 @@ class FunctionSignature:
         if "torch" in modules and "numpy" not in modules:
             return "torch"
         return "jax" if modules & {"jax", "jax.numpy"} else "numpy"
+
+
+def with_numbers(signature: FunctionSignature) -> FunctionSignature | None:
+    """Return a signature whose objects are constructed with small numbers; None if none is made from sizes."""
+    numbers: dict[str, int] = {}
+
+    def fixed(spec: specs.Spec, name: str) -> specs.Spec:
+        match spec:
+            case specs.SizeSpec():
+                number = numbers.setdefault(name, _small(name, len(numbers)))
+                return specs.ValueSpec((number,), is_sample=True)
+            case specs.TupleSpec(parts, rest):
+                first = tuple(fixed(p, name) for p in parts)
+                return replace(spec, parts=first, rest=rest and fixed(rest, name))
+            case specs.ObjectSpec(fields=fields) if spec.numbers is not None:
+                return replace(spec, fields={n: fixed(s, n) for n, s in fields.items()})
+        return spec
+
+    objects = {n: fixed(s, n) for n, s in signature.parameters.items() if isinstance(s, specs.ObjectSpec)}
+    return replace(signature, parameters={**signature.parameters, **objects}, numbers=numbers) if numbers else None
 
 
 def signature_of(module: ModuleType, source: SourceFunction) -> FunctionSignature:

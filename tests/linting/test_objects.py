@@ -157,3 +157,34 @@ def test_other_values_have_no_form_as_data(value):
     else:
         with pytest.raises(NotDataError):
             DataWriter().data(value)
+
+
+NUMBERED = """
+import numpy as np
+from jaxtyping import Float
+
+class Features:
+    def __init__(self, n: int, layers: int):
+        self.w = np.random.default_rng(0).normal(size=(int(str(n)), 3))
+        self.more = [np.eye(3) for _ in range(int(str(layers)))]
+
+    def right(self, x: Float[np.ndarray, "b n"]) -> Float[np.ndarray, "b 3"]:
+        y = x @ self.w
+        for m in self.more:
+            y = y @ m
+        return y
+
+    def of_another_name(self, x: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "b 3"]:
+        return x @ self.w
+
+    def wrong(self, x: Float[np.ndarray, "b n"]) -> Float[np.ndarray, "b n"]:
+        return x @ self.w
+"""
+
+
+def test_a_constructor_that_needs_numbers_gets_small_ones(tmp_path):
+    pytest.importorskip("jaxtyping")
+    (tmp_path / "numbered.py").write_text(NUMBERED)
+    report = sb.lint(tmp_path / "numbered.py", cache=False)
+    assert [c.status for c in report.functions] == ["partly", "partly", "finding"]
+    assert "where d == 8, as of its object" in report.functions[1].reason
