@@ -29,7 +29,7 @@ inline bool holds(const wide& batch, const wide& a_b) {
 //     compatible(batch, 8, 'a b')
 //     2*batch <= 'a b'
 // a_b is the size 'a b'.
-bool guard(std::int64_t batch, std::int64_t a_b) {
+inline bool guard(std::int64_t batch, std::int64_t a_b) {
     return batch >= 0 && a_b >= 0 && guard_parts::holds(batch, a_b);
 }
 <BLANKLINE>
@@ -268,7 +268,7 @@ def cpp_file(  # noqa: PLR0913, PLR0917 - the parts of a file
         f"{parts_source(largest, used)}inline {kind} {own}({parameters}) {{",
         f"{statements}    return {last};\n}}\n}}  // namespace {name}_parts\n",
         *(f"// {text}" for text in comment),
-        f"{function}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
+        f"inline {function}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
         f"{outer}{name}_parts::{own}({', '.join(passed)});\n}}\n",
     ]
     return "\n".join(lines)
