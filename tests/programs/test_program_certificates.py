@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -62,3 +63,16 @@ def test_a_reason_quotes_no_empty_formula():
     with counting(Effort(5_000)):
         assert questions.ask([]) is None
     assert questions.reason and not questions.reason.endswith(": True")
+
+
+def test_claims_about_axes_have_the_numbers_of_the_shape():
+    env = sb.ShapeEnv(assume=["M >= 2"])
+    shapes = {
+        "bias": env.broadcast("A, B, K", "M", origin="bias"),
+        "cache": env.broadcast("past, 1, w + 7", "1, N, M", origin="cache"),
+    }
+    claims = [re.fullmatch(r"axis (\d) of (\w+) is (.+)", c.text) for c in env.certify().claims]
+    found = [match.groups() for match in claims if match]
+    assert {name for _, name, _ in found} == {*shapes}
+    for axis, name, size in found:
+        assert str(shapes[name].dims[int(axis)]) == size, (axis, name)

@@ -274,9 +274,10 @@ def _claims(result: BroadcastCall, raw: Sequence[Formula]) -> Iterable[tuple[str
         sizes = [c.requirement for c in result.size_constraints()]
         yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
     elif result.aligned_output is not None:
-        for axis, (dim, emitted) in enumerate(zip(result.aligned_output, result.emission.output, strict=True)):
+        for place, (dim, emitted) in enumerate(zip(result.aligned_output, result.emission.output, strict=True)):
             if mentions_rest(dim):
                 continue  # each of its axes is a join of the same members
+            axis = _axis(result.aligned_output, place)
             yield f"output axis {axis} is {dim_text(dim)}", [whole, is_other(dim, emitted)]
 
 
@@ -551,16 +552,23 @@ def _outputs(program: Program) -> Iterator[Output]:
     for op in program.operations:
         if op.kind != "assume":
             so_far.update(dict.fromkeys(c.requirement for c in op.constraints))
-        for axis, (dim, is_wrong) in enumerate(_axes(op)):
+        for axis, dim, is_wrong in _axes(op):
             yield f"axis {axis} of {op.name} is {dim_text(dim)}", tuple(so_far), is_wrong
 
 
-def _axes(op: Op) -> Iterator[tuple[Dim, Formula]]:
+def _axes(op: Op) -> Iterator[tuple[int, Dim, Formula]]:
+    """Yield the axes whose size is not what the rule emitted, word for word."""
     if op.rule is None or op.output is None:
         return
-    for dim, emitted in zip(op.output.dims, emission_of(op.rule, op.operands).output, strict=True):
+    dims = op.output.dims
+    for place, (dim, emitted) in enumerate(zip(dims, emission_of(op.rule, op.operands).output, strict=True)):
         if (dim,) != tuple(members_of(emitted)):
-            yield dim, is_other(dim, emitted)
+            yield _axis(dims, place), dim, is_other(dim, emitted)
+
+
+def _axis(dims: Sequence[Dim], place: int) -> int:
+    """Return the number of an axis: from the end, below 0, where it comes after axes of unknown number."""
+    return place - len(dims) if any(map(mentions_rest, dims[:place])) else place
 
 
 def evidence_claims(
