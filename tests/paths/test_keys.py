@@ -188,3 +188,8 @@ def test_a_key_with_sizes_is_one_of_the_keys_or_a_new_one(case):
 def test_what_takes_a_hash_elsewhere_is_open():
     report = sb.trace(lambda x: np.zeros(len(Counter([len(x)]))), "N")
     assert "a size is hashed" in report.reason
+
+
+def test_a_dict_with_a_size_as_key_is_a_result():
+    report = sb.trace(lambda x: {len(x): x}, "N")
+    assert report.complete, report.reason

@@ -810,5 +810,7 @@ def checked_value(path: Path, value: Any) -> Any:
         is_same = all(a is b for a, b in zip(parts, value, strict=True))
         return value if is_same else type(value)(parts)
     elif type(value) is dict:
-        return {k: checked_value(path, v) for k, v in value.items()}
+        checked = [checked_value(path, v) for v in value.values()]
+        if any(a is not b for a, b in zip(checked, value.values(), strict=True)):  # keys with sizes are not hashed
+            return dict(zip(value, checked, strict=True))
     return value
