@@ -345,6 +345,18 @@ class TargetError(SymbcastError, ValueError):
         return f"{text}\nnearest: {self.nearest}" if self.nearest else text
 
 
+class MissingShapeError(SymbcastError, KeyError):
+    """There is no value with a name; ``hint`` has the closest name, or those that there are."""
+
+    def __init__(self, name: object, hint: str) -> None:
+        super().__init__(name, hint)
+        self.name = name
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"there is no value {self.name!r}; {self.hint}"
+
+
 class ConcurrentUseError(SymbcastError, RuntimeError):
     """A program was changed while another thread used it; the operation was not recorded."""
 
@@ -359,7 +371,7 @@ class MissingExtraError(SymbcastError, ImportError):
     """A feature that needs an optional dependency; ``extra`` is the one to install.
 
     >>> print(MissingExtraError("symbcast.onnx", "onnx"))
-    symbcast.onnx needs the extra onnx: pip install 'symbcast[onnx]' (in a clone: '.[onnx]')
+    symbcast.onnx needs the extra onnx: pip install '.[onnx]' in a clone (once published, 'symbcast[onnx]')
     """
 
     def __init__(self, feature: str, extra: str) -> None:
@@ -368,7 +380,7 @@ class MissingExtraError(SymbcastError, ImportError):
         self.extra = extra
 
     def __str__(self) -> str:
-        installed = f"pip install 'symbcast[{self.extra}]' (in a clone: '.[{self.extra}]')"
+        installed = f"pip install '.[{self.extra}]' in a clone (once published, 'symbcast[{self.extra}]')"
         return f"{self.feature} needs the extra {self.extra}: {installed}"
 
 

@@ -404,7 +404,7 @@ def guessed_meanings(*lines: str, base: Mapping[str, str] | None = None) -> dict
     return meanings
 
 
-class MissingAttributeError(AttributeError):
+class MissingAttributeError(SymbcastError, AttributeError):
     """An attribute does not exist; the message, with a suggestion, is built only when it is read.
 
     ``meanings`` are those of guessed names, ``known`` returns the existing names, and ``sizes`` those of the

@@ -519,7 +519,7 @@ for call in (sb.notebook.plot, lambda result: sb.notebook.plots(result, each={"N
     try:
         call(sb.broadcast("N", "M"))
     except sb.MissingExtraError as error:
-        assert "pip install 'symbcast[notebook]'" in str(error) and "symbcast.notebook.plot" in str(error)
+        assert "pip install '.[notebook]'" in str(error) and "symbcast.notebook.plot" in str(error)
     else:
         raise AssertionError
 """

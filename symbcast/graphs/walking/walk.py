@@ -11,7 +11,7 @@ from symbcast.core.algebra.terms import Dim, Term
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.effort import current_budget
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
-from symbcast.errors import DimensionError, SymbcastError
+from symbcast.errors import DimensionError, MissingShapeError
 from symbcast.graphs.walking import node_call
 from symbcast.graphs.walking.facts import long_ones
 from symbcast.graphs.walking.node_call import Fork, GraphScope, NodeCall, OpenValues, RefusedError, UnknownShapeError
@@ -591,16 +591,8 @@ class Shapes(dict[str, "Shape | None"]):
     """Shapes by name; a missing name raises `MissingShapeError`."""
 
     def __missing__(self, name: str) -> NoReturn:
-        raise MissingShapeError(name, tuple(self))
-
-
-class MissingShapeError(SymbcastError, KeyError):
-    """There is no value with a name; the message has similar names."""
-
-    def __str__(self) -> str:
-        name, known = self.args
-        close = closest(str(name), known)
-        return f"there is no value {name!r}; {f'did you mean {close!r}?' if close else f'there is {prose_list(known)}'}"
+        close = closest(str(name), self)
+        raise MissingShapeError(name, f"did you mean {close!r}?" if close else f"there is {prose_list([*self])}")
 
 
 def _shape(value: Value) -> Shape | None:
