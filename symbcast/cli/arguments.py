@@ -37,6 +37,7 @@ _EXAMPLES = {
     "--out": '"5, 3"',
     "--output": "out.onnx",
     "--results": "results.jsonl",
+    "--free": '"N, H, W"',
     "--rule": "numpy",
     "--that": '"N == M"',
     "--shapes": '"x=N, 3, H, W"',

@@ -24,6 +24,7 @@ from symbcast.core.characters import closest, prose_list
 from symbcast.core.interrupts import CleanupOnInterrupt, RaiseFirstInterrupt
 from symbcast.core.isolation import Ending, load_nothing
 from symbcast.core.programs.program import Program
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.graphs.check import FrontEnd, check_graph, names_in, read_question
 from symbcast.graphs.inputs import read_known_inputs
@@ -155,6 +156,9 @@ def known_outcomes(outcomes: Iterator[FileOutcome], names_to_find: ModelNames) -
 def _unknown(what: str, name: str, names: Sequence[str]) -> str:
     close = closest(name, names)
     hint = f"did you mean {close!r}? " if close else ""
+    if not names and what == "size":
+        opened = 'use --free "N, H, W" --output free.onnx to open those of an ONNX model'
+        return f"no size in these models is named {name!r}: all sizes are fixed; {opened}"
     there = (
         f"there {'are' if len(names) > 1 else 'is'} {prose_list(names, limit=20)}" if names else "there are none at all"
     )
@@ -371,13 +375,16 @@ def _freed(job: CheckJob) -> FileOutcome:
 
     runtime, pad = cast("Any", job.runtime or "onnxruntime"), cast("Any", job.pad)
     freed = free(job.path, read_axes(job.free), share=job.share, pad=pad, runtime=runtime)
-    runs = freed.confirm() if job.confirm or find_spec("onnxruntime") is not None else ()
+    has_runtime = find_spec("onnxruntime") is not None
+    runs = freed.confirm() if job.confirm or has_runtime else ()
+    not_run = () if has_runtime else (f"the new model was not run: {MissingExtraError('a run', 'onnxruntime')}",)
     outcome = FileOutcome(
         job.source,
         freed.verdict.value,
         findings=len(freed.report.findings),
         unanalysed=len({left.node for left in freed.report.unanalysed}),
         confirmed=tuple(RuntimeRun(r.sizes, r.expected, r.happened, r.agrees, "", str(r)) for r in runs),
+        remarks=not_run,
     )
     if job.target is not None:
         outcome = _with_model_written(outcome, freed.model, job, Path(job.target))
@@ -423,6 +430,7 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
         return replace(outcome, guard=guard_text(report, job.guard, job.format), remarks=(*outcome.remarks, *remarks))
     match job.format:
         case "text":
+            outcome = replace(outcome, next_step=_freeing_step(opened, report))
             document = report.bounds()._document() if job.memory else report._document()
             return replace(outcome, document=document)
         case "json":
@@ -432,6 +440,15 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
             from symbcast.graphs.report.presentation import notices_of
 
             return replace(outcome, notices=(*notices_of(report), *_disagreements(confirmed)))
+
+
+def _freeing_step(opened: _Opened, report: GraphReport) -> str:
+    """Return how to free the sizes of a model whose inputs are all fixed; empty for other models."""
+    ranks = [shape.rank for shape in report.inputs.values() if shape is not None]
+    if opened.front_end.name != "onnx" or report.verdict is not Verdict.ALWAYS or report._shown or not any(ranks):
+        return ""
+    axes = '"N, H, W"' if 4 in ranks else "N"
+    return f"all input sizes are fixed; use --free {axes} --output free.onnx for a model that takes others"
 
 
 def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
@@ -479,7 +496,7 @@ def _with_model_written(outcome: FileOutcome, model: Any, job: CheckJob, target:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return replace(outcome, remarks=tuple(_moved(model, job, target)))
+    return replace(outcome, remarks=(*outcome.remarks, *_moved(model, job, target)))
 
 
 def _moved(model: Any, job: CheckJob, target: Path) -> list[str]:
@@ -490,5 +507,7 @@ def _moved(model: Any, job: CheckJob, target: Path) -> list[str]:
     if target.parent.resolve() == source.parent.resolve():
         return []
     places = list(dict.fromkeys(external_locations(model)))
-    where = "" if job.called else f" of {source.parent}"
-    return [f"{target} needs {', '.join(places)}{where} next to it"] if places else []
+    them = "them" if len(places) > 1 else "it"
+    folder = "this folder" if source.parent == Path() else str(source.parent)
+    where = "" if job.called else f"; copy {them} from {folder}"
+    return [f"{target} needs {', '.join(places)} next to it{where}"] if places else []

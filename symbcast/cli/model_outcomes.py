@@ -45,7 +45,8 @@ class FileOutcome(CheckOutcome):
 
     ``names`` are those in the file, ``document`` is the report in words, ``data`` is the same for JSON, and ``guard``
     is the source text of a guard; each is present only if requested. ``stamp`` is the state of the file when it was
-    checked. ``remarks`` are for whoever started the check, and are not part of the answer.
+    checked. ``remarks`` are for whoever started the check, and are not part of the answer; ``next_step`` is one that is
+    left out where there are several files.
     """
 
     subject: str = "the model"
@@ -58,6 +59,7 @@ class FileOutcome(CheckOutcome):
     unanalysed: int = 0
     confirmed: tuple[RuntimeRun, ...] = ()
     remarks: tuple[str, ...] = ()
+    next_step: str = ""
     status: Status = "checked"
     stamp: Stamp = NO_FILE
 
@@ -105,6 +107,8 @@ class TextWriter(OutcomeWriter):
             show(_report(outcome, outcome.document))
         if self.count == 1:
             super().tell(outcome)
+            if outcome.next_step:
+                print_error(outcome.next_step, kind="note")
             return
         if outcome.problem is not None:
             show(Document(words(f"{outcome.source}: {outcome.problem}"), Tone.IMPOSSIBLE, ()))

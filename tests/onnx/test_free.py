@@ -130,7 +130,7 @@ def test_each_row_of_a_batch_is_what_the_old_model_gives():
     text = "g (float[2, 3, 4] x) => (float[3, 2, 4] y, float[2, 12] z) <int64[2] s = {{2, 12}}> {{ {} }}"
     rows = "y = Transpose<perm = [1, 0, 2]>(x)  z = Reshape(x, s)"
     runs = freed(text.format(rows), "N").confirm()
-    assert str(runs[-1]) == "agrees: at N=4 gives the rows that the old model gives: equal"
+    assert str(runs[-1]) == "agrees: at N=4 it gives the rows that the old model gives: equal"
     mixed = "m = ReduceMean<axes = [0]>(x)  d = Sub(x, m)  y = Transpose<perm = [1, 0, 2]>(d)  z = Reshape(d, s)"
     runs = freed(text.format(mixed), "N", dependent=1).confirm()
     assert runs[-1].agrees is None and "rows depend on each other" in str(runs[-1])

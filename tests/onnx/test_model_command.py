@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import subprocess
 import sys
@@ -184,7 +185,7 @@ def test_weights_that_stay_behind_are_told_of(models, capsys):
     run(["model", "model.onnx", "--output", "beside.onnx"])
     assert not capsys.readouterr().err
     run(["model", "model.onnx", "--output", "out/model.onnx"])
-    assert capsys.readouterr().err == "note: out/model.onnx needs weights.bin of . next to it\n"
+    assert capsys.readouterr().err == "note: out/model.onnx needs weights.bin next to it; copy it from this folder\n"
 
 
 MEMORY = HEAD + "m (float[N, 1024] x) => (float[N, 1024] y) { y = Relu(x) }"
@@ -208,6 +209,14 @@ def test_memory_is_what_bounds_says(models, capsys):
 def test_memory_is_an_answer_of_its_own(more, models, capsys):
     assert run(["model", "always.onnx", "--memory", *more]) == Exit.USAGE
     assert f"leave {' '.join(more) if more[0] == '--format' else more[0]} out" in capsys.readouterr().err
+
+
+def test_a_freed_model_that_is_not_run_says_so(models, monkeypatch, capsys):
+    Path("fixed.onnxtxt").write_text(HEAD + "m (float[1, 4] x) => (float[1, 4] y) { y = Relu(x) }")
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "onnxruntime" else real(name, *a))
+    assert run(["model", "fixed.onnxtxt", "--free", "N", "--output", "free.onnx"]) == Exit.ALWAYS
+    assert "note: the new model was not run" in capsys.readouterr().err
 
 
 # The real runtime.
@@ -240,7 +249,7 @@ def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
 def test_the_extra_is_named(extra, options, models, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, extra, None)
     assert run(["model", "always.onnx", *options]) == Exit.USAGE
-    assert f"pip install 'symbcast[{extra}]'" in capsys.readouterr().err
+    assert f"pip install '.[{extra}]'" in capsys.readouterr().err
 
 
 # What goes wrong.

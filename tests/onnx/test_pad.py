@@ -70,7 +70,7 @@ def test_the_padded_model_is_confirmed_against_padding_by_hand():
     assert "y_whole (Slice)" in " ".join(str(answer).split())
     runs = answer.confirm()
     assert all(run.agrees for run in runs)
-    assert str(runs[2]) == "agrees: at H=1, W=1 gives what padding by hand gives: bit-equal"
+    assert str(runs[2]) == "agrees: at H=1, W=1 it gives what padding by hand gives: bit-equal"
 
 
 @pytest.mark.parametrize("kind", TYPES)

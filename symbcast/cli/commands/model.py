@@ -148,7 +148,7 @@ def model(  # noqa: PLR0913 - each is an option
     checked("--min-size", check_min_size, min_size)
     bound = model_files.bound_sizes(bind or (), min_size)
     _check_options(timeout, results, resume, format)
-    model_files.check_named(shapes or (), partial(_inputs_of, files))
+    model_files.check_named(shapes or (), partial(inputs_of, files))
     known = model_files.inputs_given("shapes", shapes or ()), model_files.inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     names = ModelNames(sizes, tuple(dict.fromkeys(name for paths in known for name, _ in paths)))
@@ -259,7 +259,7 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
     return Exit.UNDECIDED if Exit.UNDECIDED in statuses else Exit.ALWAYS
 
 
-def _inputs_of(files: Sequence[str]) -> Sequence[str]:
+def inputs_of(files: Sequence[str]) -> Sequence[str]:
     """Return the names of the inputs of the only model; none if there are several, or if it cannot be read."""
     if len(files) != 1 or not model_files.is_readable(files[0]):
         return ()

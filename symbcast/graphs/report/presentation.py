@@ -255,7 +255,10 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
         yield field("not checked", words(text), most=2)
-    yield field("unproven", words("" if report._is_told_open else report._env.reason), most=2)
+    # Where it runs for all sizes, effort that ran out on the way left nothing open.
+    is_settled = report._is_told_open or report.verdict is Verdict.ALWAYS
+    about = "whether each part of the condition is needed: " if report._env.unproven else ""
+    yield field("unproven", words("" if is_settled or not report._env.reason else f"{about}{report._env.reason}"))
     witness = report.witness()
     is_shown = report._is_told_open and report.account.is_open
     if witness and not is_shown:

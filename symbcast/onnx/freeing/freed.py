@@ -72,7 +72,10 @@ class Run(NamedTuple):
 
     def __str__(self) -> str:
         word = {True: "agrees", False: "DISAGREES", None: "open"}[self.agrees]
-        return f"{word}: at {', '.join(f'{n}={s}' for n, s in self.sizes.items())} {self.expected}: {self.happened}"
+        at = ", ".join(f"{n}={s}" for n, s in self.sizes.items())
+        if self.expected == "runs":
+            return f"{word}: at {at} {'it runs' if self.happened == 'ran' else f'it should run: {self.happened}'}"
+        return f"{word}: at {at} it {self.expected}: {self.happened}"
 
 
 class _Axis(NamedTuple):
@@ -294,7 +297,12 @@ class Freed(Explained):
         shown = self.edits if room == (Room.PAGE,) else self.edits[:_SHOWN]
         more = len(self.edits) - len(shown)
         rows = [field("freed", words(f"{sizes_text(self._numbers)} in the old model"))] if self._numbers else []
-        rows += [field("and" if n else "edited", words(str(edit)), most=2) for n, edit in enumerate(shown)]
+        # What is padded has conditions, which are never cut.
+        whole = len(self._padded.padding.edits) if self._padded else 0
+        rows += [
+            field("and" if n else "edited", words(str(edit)), most=0 if n < whole else 2)
+            for n, edit in enumerate(shown)
+        ]
         rows.append(field("and", words(f"{more} more; --format json, or .edits in Python, has them all" * bool(more))))
         rows += [field("note", words(note)) for note in self.notes]
         return report.replace(blocks=(fields(rows), *report.blocks))
