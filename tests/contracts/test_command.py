@@ -44,6 +44,12 @@ LINES = [
     (["--to", "trtexc"], 2, "", "did you mean trtexec"),
     (["--to", "json", "--check"], 2, "", "give one of them"),
     (["--runtime", "tvm"], 2, "", "it is one of spec or onnxruntime"),
+    (["--shapes", "x=B, 3, 64, 96", "--range", "B=1..4"], 0, "box          B=1..4, H=64, W=96", ""),
+    (["--shapes", "y=B, 3, 64, 96"], 2, "", "no input named 'y'"),
+    (["--shapes", "B, 3, 64, 96"], 2, "", 'write --shapes "x=B, 3, 64, 96"'),
+    (["--range", "H=512,640"], 2, "", "write --range H=512..640 --typical H=512,640 --form profiles"),
+    ([*RANGES, "--form", "steps", "--to", "trtexec"], 1, "", "tip: use --form profiles or --form list"),
+    ([*RANGES, "--form", "steps", "--to", "trtexec"], 1, "", 'symbcast model --free "N, H, W" --pad zero'),
 ]
 
 
@@ -71,6 +77,23 @@ def test_a_target_gets_the_text_and_the_user_what_it_leaves_out(capsys):
 def test_json_is_written_for_every_verdict(arguments, status, verdict, capsys):
     assert run(["contract", MODEL, "--range", *arguments, "--range", "W=64", "--to", "json"]) == status
     assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+
+
+def test_a_model_of_fixed_sizes(tmp_path, capsys):
+    path = tmp_path / "fixed.onnxtxt"
+    path.write_text('<ir_version: 8, opset_import: ["" : 17]> m (float[1, 3] x) => (float[1, 3] y) { y = Relu(x) }')
+    assert run(["contract", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "box all sizes are fixed" in out and "the fixed sizes work" in out
+    assert run(["contract", str(path), "--to", "trtexec"]) == 1
+    err = capsys.readouterr().err
+    assert "all inputs are fixed" in err and "symbcast model --free" in err and "symbcast.onnx" not in err
+    assert run(["model", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "all of its sizes are fixed" in out and "tip: use --free N --output free.onnx" in err
+    assert run(["model", str(path), "--bind", "H=3"]) == 2
+    err = capsys.readouterr().err
+    assert "all sizes are fixed" in err and "tip: use --free" in err
 
 
 def test_one_model_is_needed(capsys):

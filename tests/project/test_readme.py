@@ -66,6 +66,14 @@ def test_extras_are_written_as_they_are_installed_from_a_clone(document):
         assert set(extras.split(",")) <= EXTRAS, extras
 
 
+def test_the_number_of_targets_is_that_of_the_command():
+    from symbcast.answers.contracts.targets import targets
+
+    assert f"[{len([*targets()])} targets]" in README
+    guide = text_of(ROOT / "docs/guides/contracts.md")
+    assert set(targets()) <= set(re.findall(r"`([a-z_-]+)`", guide))
+
+
 def test_the_two_commands_are_there():
     lines = README.splitlines()
     main = next(line for line in lines if line.startswith("python3 -m venv .venv &&"))

@@ -478,10 +478,11 @@ class Contract(Guessable, HasVerdict):
 
     def explain(self) -> str:
         """Return the contract in words."""
-        lines = [f"box          {self._box_text(box)}" for box in self.boxes[:_SHOWN]]
+        is_fixed = not self.wanted
+        lines = [f"box          {_FIXED if is_fixed else self._box_text(box)}" for box in self.boxes[:_SHOWN]]
         if len(self.boxes) > _SHOWN:
             lines.append(f"             and {len(self.boxes) - _SHOWN} more")
-        lines.append(_HEADS[self.verdict].format(_counted(self.size)))
+        lines.append(_HEADS[self.verdict].format("the fixed sizes work" if is_fixed else _counted(self.size)))
         if self.reason:
             lines.append(f"open         {self.reason}")
         return "\n".join([*lines, *self.omissions()])
@@ -580,6 +581,7 @@ class Contract(Guessable, HasVerdict):
 
 _HIDDEN = "the condition is about sizes without a name"
 _UNPROVED = "z3 did not prove the sizes that were found"
+_FIXED = "all sizes are fixed"
 _SHOWN = 8
 _NOTES = 2
 _HEADS = {

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from symbcast.cli.argument_advice import several_models
 from symbcast.cli.command import Meaning, command
-from symbcast.cli.commands.model import check_front_ends
-from symbcast.cli.model_files import bound_sizes, check_readable, front_end_for, model_on_stdin
+from symbcast.cli.commands.model import check_front_ends, inputs_of
+from symbcast.cli.model_files import (
+    bound_sizes,
+    check_named,
+    check_readable,
+    front_end_for,
+    inputs_given,
+    model_on_stdin,
+)
 from symbcast.cli.terminal import (
     STDIN,
     Bar,
@@ -35,6 +43,8 @@ if TYPE_CHECKING:
     from symbcast.graphs.report.graph_report import GraphReport
 
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
+Known: TypeAlias = "dict[str, dict[str, Any]]"
+"""What is known about sizes and inputs, by the name of the argument of `read_question`."""
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
 
 
@@ -66,6 +76,8 @@ def contract(  # noqa: PLR0913 - each is an option
     check: bool = False,
     assume: list[str] | None = None,
     bind: list[str] | None = None,
+    shapes: list[str] | None = None,
+    values: list[str] | None = None,
     min_size: int = 1,
     runtime: str | None = None,
 ) -> int:
@@ -92,10 +104,14 @@ def contract(  # noqa: PLR0913 - each is an option
         An assumption about the sizes, such as "batch >= 2"; may be repeated.
     bind
         A fixed value for a size, such as batch=4; may be repeated.
+    shapes
+        The shape of an input, which names or fixes its sizes, such as "x=N, 3, H, W"; may be repeated.
+    values
+        The elements of an integer input, as numbers and sizes, such as steps=4,N//2; may be repeated.
     min_size
         The minimum size of every dynamic dimension.
     runtime
-        Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime.
+        Whose behaviour to follow: for ONNX, its documents (spec, the default) or ONNX Runtime (onnxruntime).
     """
     from symbcast.answers.show.document import Shortener
 
@@ -109,10 +125,12 @@ def contract(  # noqa: PLR0913 - each is an option
     ranges = dict(_range(text, form) for text in range or ())
     typical_sizes = dict(_typical(text) for text in typical or ())
     bound = dict(bound_sizes(bind or (), min_size))
+    check_named(shapes or (), partial(inputs_of, files))
+    given = {"shapes": dict(inputs_given("shapes", shapes or ())), "values": dict(inputs_given("values", values or ()))}
     (file,) = files
     with model_on_stdin("stdin") if file == STDIN else nullcontext(file) as path:
         with Bar(1, "checking the model"):
-            report = _report(path, assume or (), bound, min_size, runtime)
+            report = _report(path, assume or (), {"bind": bound, **given}, min_size, runtime)
         shortener = Shortener(report.aliases)
         with counted_call():
             with Bar(1, "searching for the largest contract"):
@@ -172,6 +190,14 @@ def _range(text: str, form: Form) -> tuple[str, str]:
     name, value = _named("--range", text)
     # `H==64..1280` is split at its last sign.
     name = name.rstrip("= ")
+    several = re.fullmatch(r"[0-9]+(\s*,\s*[0-9]+)+", value)
+    if several:
+        sizes = sorted(map(int, value.split(",")))
+        ends, sizes_of = f"{name}={sizes[0]}..{sizes[-1]}", f"{name}={','.join(map(str, sizes))}"
+        options = f"--range {argument_text(ends)} --typical {argument_text(sizes_of)} --form profiles"
+        raise UsageError(
+            f"--range {argument_text(text)}: a range has all sizes between; for single ones, write {options}"
+        )
     corrected = range_in_other_notation(value)
     if corrected:
         steps = " --form steps" if " step " in corrected and form == "box" else ""
@@ -200,15 +226,16 @@ def _typical(text: str) -> tuple[str, list[int]]:
     return name, list(map(int, parts))
 
 
-def _report(
-    path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
-) -> GraphReport:
+def _report(path: str, assume: Sequence[str], known: Known, min_size: int, runtime: str | None) -> GraphReport:
     from symbcast.graphs.check import check_graph, read_question
 
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)
     front_end = front_end_for(path).load()
-    question = read_question(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
+    bind, shapes, values = (known[name] for name in ("bind", "shapes", "values"))
+    question = read_question(
+        front_end, tuple(assume), min_size, bind=bind, shapes=shapes, values=values, runtime=runtime
+    )
     return front_end.report(check_graph(front_end, front_end.read(path, question.runtime), question))
 
 
@@ -229,9 +256,20 @@ def _written(contract: Contract, target: str, shortener: Shortener) -> Exit:
     try:
         print_text(contract.to(target))
     except TargetError as error:
-        print_error(str(error))
+        print_error(_as_options(str(error)))
         return Exit.FAILS
     return status_of(contract.verdict)
+
+
+def _as_options(text: str) -> str:
+    """Return a message about a call in Python with the options of the command.
+
+    >>> _as_options("take form='list' and most=1, or symbcast.onnx.free(..., pad='zero')")
+    'take --form list and --most 1, or symbcast model --free "N, H, W" --pad zero'
+    """
+    text = text.replace("symbcast.onnx.free(..., pad='zero')", 'symbcast model --free "N, H, W" --pad zero')
+    text = text.replace("with symbcast.onnx.free or symbcast model", "with symbcast model")
+    return re.sub(r"\bmost=([0-9]+)", r"--most \1", re.sub(r"\bform='(\w+)'", r"--form \1", text))
 
 
 def _checked(contract: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:

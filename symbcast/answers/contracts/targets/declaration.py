@@ -209,7 +209,7 @@ def _leaves_gaps(steps: Sequence[tuple[int, int]], step: int) -> bool:
     return False
 
 
-_BOXES = "pad to fewer sizes, or take form='box' or form='list'"
+_BOXES = "use form='profiles' or form='list', or pad inside the model: symbcast.onnx.free(..., pad='zero')"
 
 
 def tensors_of(question: ContractQuestion, inputs: Mapping[str, Any]) -> dict[str, Tensor]:

@@ -67,7 +67,7 @@ def _is_large(draft: TensorRtProfiles) -> str:
 
 def _is_static(draft: TensorRtProfiles) -> str:
     axes = [tensor.axes for tensor in draft.tensors.values()]
-    return "" if any(known is None or None in known for known in axes) else "all sizes of the inputs are numbers"
+    return "" if any(known is None or None in known for known in axes) else "all inputs are fixed"
 
 
 _PROFILES: tuple[TargetRule[TensorRtProfiles], ...] = (
@@ -104,10 +104,10 @@ TRTEXEC: tuple[TargetRule[TensorRtProfiles], ...] = (
     *_PROFILES,
     _SMALL,
     TargetRule(
-        "an input has a size that is not a number in the model",
+        "shape options are for models with an input of open size",
         "trtexec: samples/common/sampleEngines.cpp, 'Static model does not take explicit shapes'",
         _is_static,
-        "leave the options out: trtexec reads the sizes from the model",
+        "leave the options out, or open sizes first, with symbcast.onnx.free or symbcast model --free",
     ),
     TargetRule(
         "options are split at commas, and a shell reads them",
