@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -196,6 +198,20 @@ def test_a_strict_compiler_has_nothing_to_say(tmp_path):
     consumers.build(
         f"{sources}int main() {{}}", tmp_path, (*consumers.STRICT, "-Wpedantic", "-Wshadow", "-Wconversion")
     )
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "text", ["N*M*K == 8*N + M % 3", "(N*M - K) // (K + 1) < N - M*K*5", "max(N*N*M, K) % (N - K) == 0"]
+)
+def test_sizes_at_which_c_chooses_a_wider_integer(text, tmp_path):
+    """The smallest integers compute up to the sizes in the source; at these, and one above, answers are exact."""
+    pairs = [(parse_formula(text), {N: "N", M: "M", K: "K"})]
+    chosen = {int(number) for number in re.findall(r"<= (\d+)[ )]", cpp_source(*pairs[0]))}
+    assert len(chosen) == 2
+    edges = [0, 1, 8, *(n + d for n in chosen for d in (0, 1)), 2**63 - 1]
+    points = [list(itertools.product(edges, repeat=3))]
+    assert consumers.cpp_tables(pairs, points, tmp_path) == consumers.python_tables(pairs, points)
 
 
 MANY = [symbol(f"m{n}") for n in range(1000)]

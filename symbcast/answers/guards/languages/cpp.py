@@ -37,13 +37,15 @@ inline bool guard(std::int64_t batch, std::int64_t a_b) {
 
 from __future__ import annotations
 
+import bisect
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from symbcast.answers.guards import clauses
 from symbcast.answers.guards.clauses import LARGEST_SIZE
 from symbcast.core.algebra.formulas import Formula, dims_of
-from symbcast.core.algebra.terms import Symbol, term
+from symbcast.core.algebra.terms import Symbol, Term, term
 from symbcast.core.solver.evaluation import Spelling, formula_source
 
 COMMENT = "//"
@@ -63,15 +65,17 @@ __extension__ typedef __int128 wide;
 _WIDE_INTEGER = """\
 // An integer in two's complement; {words} words hold every value met below, so nothing overflows.
 constexpr int words = {words};
-struct wide {{
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 two_words;
+struct integer {{
     std::uint64_t word[words];
-    wide(std::int64_t value = 0) {{
+    integer(std::int64_t value = 0) {{
         for (int n = 0; n < words; ++n) word[n] = n == 0 ? static_cast<std::uint64_t>(value) : value < 0 ? ~0ull : 0ull;
     }}
     bool negative() const {{ return word[words - 1] >> 63; }}
 }};
-inline wide operator+(const wide& a, const wide& b) {{
-    wide sum;
+inline integer operator+(const integer& a, const integer& b) {{
+    integer sum;
     bool carry = false;
     for (int n = 0; n < words; ++n) {{
         const std::uint64_t part = a.word[n] + b.word[n];
@@ -80,49 +84,55 @@ inline wide operator+(const wide& a, const wide& b) {{
     }}
     return sum;
 }}
-inline wide operator-(const wide& a) {{
-    wide flipped;
+inline integer operator-(const integer& a) {{
+    integer flipped;
     for (int n = 0; n < words; ++n) flipped.word[n] = ~a.word[n];
     return flipped + 1;
 }}
-inline wide operator-(const wide& a, const wide& b) {{ return a + -b; }}
-inline bool operator<(const wide& a, const wide& b) {{
+inline integer operator-(const integer& a, const integer& b) {{ return a + -b; }}
+inline bool operator<(const integer& a, const integer& b) {{
     if (a.negative() != b.negative()) return a.negative();
     for (int n = words; n-- > 0;)
         if (a.word[n] != b.word[n]) return a.word[n] < b.word[n];
     return false;
 }}
-inline bool operator==(const wide& a, const wide& b) {{ return !(a < b) && !(b < a); }}
-inline bool operator!=(const wide& a, const wide& b) {{ return !(a == b); }}
-inline bool operator<=(const wide& a, const wide& b) {{ return !(b < a); }}
-inline wide doubled(const wide& a, bool last) {{
-    wide twice = a + a;
-    twice.word[0] |= last;
-    return twice;
-}}
-inline bool bit(const wide& a, int n) {{ return a.word[n / 64] >> (n % 64) & 1; }}
-inline wide operator*(const wide& a, const wide& b) {{
-    wide product;
-    for (int n = 64 * words; n-- > 0;) {{
-        product = doubled(product, false);
-        if (bit(b, n)) product = product + a;
+inline bool operator==(const integer& a, const integer& b) {{ return !(a < b) && !(b < a); }}
+inline bool operator!=(const integer& a, const integer& b) {{ return !(a == b); }}
+inline bool operator<=(const integer& a, const integer& b) {{ return !(b < a); }}
+inline integer operator*(const integer& a, const integer& b) {{
+    integer product;
+    for (int n = 0; n < words; ++n) {{
+        std::uint64_t carry = 0;
+        for (int m = n; m < words; ++m) {{
+            const two_words part = static_cast<two_words>(a.word[n]) * b.word[m - n] + product.word[m] + carry;
+            product.word[m] = static_cast<std::uint64_t>(part);
+            carry = static_cast<std::uint64_t>(part >> 64);
+        }}
     }}
     return product;
 }}
 """
 
 _QUOTIENT = """\
-inline wide operator/(const wide& a, const wide& b) {
-    const wide dividend = a.negative() ? -a : a, divisor = b.negative() ? -b : b;
-    wide quotient, rest;
-    for (int n = 64 * words; n-- > 0;) {
+inline integer doubled(const integer& a, bool last) {
+    integer twice = a + a;
+    twice.word[0] |= last;
+    return twice;
+}
+inline bool bit(const integer& a, int n) { return a.word[n / 64] >> (n % 64) & 1; }
+inline integer operator/(const integer& a, const integer& b) {
+    const integer dividend = a.negative() ? -a : a, divisor = b.negative() ? -b : b;
+    integer quotient, rest;
+    int length = words;
+    while (length > 0 && dividend.word[length - 1] == 0) --length;
+    for (int n = 64 * length; n-- > 0;) {
         rest = doubled(rest, bit(dividend, n));
         quotient = doubled(quotient, divisor <= rest);
         if (divisor <= rest) rest = rest - divisor;
     }
     return a.negative() == b.negative() ? quotient : -quotient;
 }
-inline wide operator%(const wide& a, const wide& b) { return a - a / b * b; }
+inline integer operator%(const integer& a, const integer& b) { return a - a / b * b; }
 """
 
 _FUNCTIONS = {
@@ -183,22 +193,47 @@ template <int count> bool compatible(const wide (&sizes)[count]) {
 }
 
 # The names that parameters must not use.
-PART_NAMES = frozenset((*_FUNCTIONS, "wide", "words", "doubled", "bit", "holds"))
+PART_NAMES = frozenset(
+    (*_FUNCTIONS, "wide", "words", "doubled", "bit", "holds", "integer", "two_words", "int128", "with")
+)
 
 
-def parts_source(largest: int, used: set[str]) -> str:
-    """Return the integer type for values up to ``largest`` either side of 0, and the functions used."""
-    divides = not used.isdisjoint(("divide", "remainder"))
-    return "".join((_integer(largest, divides), *[text for name, text in _FUNCTIONS.items() if name in used]))
+def _parts_source(terms: Sequence[Term], used: set[str], kind: str, inner: str, passed: Sequence[str]) -> str:
+    """Return an integer type that is wide enough for all sizes, the functions used, and the function ``inner``.
 
-
-def _integer(largest: int, divides: bool) -> str:
-    bits = largest.bit_length() + 1
-    if bits <= WORD_BITS:
-        return _INT64
+    Beyond 128 bits, ``inner`` is written for any integer type, and sizes choose the type: 64 bits, 128, or more.
+    """
+    functions = "".join(text for name, text in _FUNCTIONS.items() if name in used)
+    bits = _bits(terms, LARGEST_SIZE)
+    parameters = ", ".join(f"const wide& {p}" for p in passed)
+    body = f"inline {kind}({parameters}) {{\n{inner}}}\n"
     if bits <= 2 * WORD_BITS:
-        return _INT128
-    return _WIDE_INTEGER.format(words=-(-bits // WORD_BITS)) + (_QUOTIENT if divides else "")
+        return f"{_INT64 if bits <= WORD_BITS else _INT128}{functions}{body}"
+    quotient = _QUOTIENT if not used.isdisjoint(("divide", "remainder")) else ""
+    members = f"{functions}{body}".replace("template <int count> ", "template <int count> static ")
+    members = members.replace("inline ", "static ")
+    return (
+        f"{_WIDE_INTEGER.format(words=-(-bits // WORD_BITS))}{quotient}"
+        f"template <class wide> struct with {{\n{textwrap.indent(members, '    ')}}};\n{_choice(terms, kind, passed)}"
+    )
+
+
+def _choice(terms: Sequence[Term], kind: str, passed: Sequence[str]) -> str:
+    """Return the function that computes with the smallest integer type in which nothing overflows at these sizes."""
+    name, sizes = kind.partition(" ")[2], ", ".join(passed)
+    lines = [f"inline {kind}({', '.join(f'std::int64_t {p}' for p in passed)}) {{"]
+    for integer, width in (("std::int64_t", WORD_BITS), ("int128", 2 * WORD_BITS)):
+        most = 2 ** bisect.bisect_right(range(1, WORD_BITS), width, key=lambda n: _bits(terms, 2**n - 1)) - 1
+        if most > 0:
+            small = " && ".join(f"{p} <= {most}" for p in passed)
+            lines.append(f"    if ({small}) return with<{integer}>::{name}({sizes});")
+    lines.append(f"    return with<integer>::{name}({sizes});\n}}\n")
+    return "\n".join(lines)
+
+
+def _bits(terms: Sequence[Term], largest: int) -> int:
+    """Return the bits of an integer that holds every value met in computing terms, for all sizes up to ``largest``."""
+    return max([largest, *(clauses.magnitude(t, largest) for t in terms)]).bit_length() + 1
 
 
 # A condition as a C++17 function.
@@ -225,8 +260,9 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     The function takes a ``std::int64_t`` for each size and is exact for all of them: sizes below 0 give false, and so
     does a comparison with an undefined term. Nothing overflows, because intermediate values are as wide as
     the condition needs for sizes up to 2**63 - 1: 64 bits, 128 (``__int128``, of GCC and Clang), or an integer of
-    several words that is defined in the source. Helpers are in the namespace ``guard_parts``, named after the
-    function. A name that C++ does not allow is changed, and a comment gives the new one.
+    several words that is defined in the source and used only at sizes at which 128 bits could overflow. Helpers are
+    in the namespace ``guard_parts``, named after the function. A name that C++ does not allow is changed, and a
+    comment gives the new one.
 
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not a C++
     identifier.
@@ -257,16 +293,13 @@ def cpp_file(  # noqa: PLR0913, PLR0917 - the parts of a file
     """
     kind, _, name = function.partition(" ")
     terms = [term(d) for c in parts for d in dims_of(c)]
-    # Nothing overflows: intermediate values are as wide as the condition needs for sizes up to 2**63 - 1.
-    largest = max([LARGEST_SIZE, *map(clauses.magnitude, terms)])
     mentioned = {s for t in terms for s in t.symbols()}
     passed = [p for s, p in called.items() if s in mentioned]
-    parameters = ", ".join(f"const wide& {p}" for p in passed)
     own, statements, last = inner
+    code = _parts_source(terms, used, f"{kind} {own}", f"{statements}    return {last};\n", passed)
     lines = [
         f"#include <cstdint>\n\nnamespace {name}_parts {{",
-        f"{parts_source(largest, used)}inline {kind} {own}({parameters}) {{",
-        f"{statements}    return {last};\n}}\n}}  // namespace {name}_parts\n",
+        f"{code}}}  // namespace {name}_parts\n",
         *(f"// {text}" for text in comment),
         f"inline {function}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
         f"{outer}{name}_parts::{own}({', '.join(passed)});\n}}\n",
