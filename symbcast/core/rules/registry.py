@@ -357,9 +357,18 @@ def _unknown_rule(name: object) -> SymbcastError:
     if len(several) > 1 and is_rule_name(several[0]) and all("=" in part for part in several[1:]):
         hint = f"write rule={several[0]!r}, {', '.join(several[1:])}"
         return RuleArgumentError(several[0], "its attributes are given separately from its name", hint)
-    close = (_ELSEWHERE.get(name.lower()) or closest(name, _registry.names)) if isinstance(name, str) else None
+    close = _similar_rule(name) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())
+
+
+def _similar_rule(name: str) -> str | None:
+    """Return the rule that a name probably means: of another library, misspelled, or the start of one rule's name."""
+    meant = _ELSEWHERE.get(name.lower()) or name.lower()
+    if meant in _registry.names:
+        return meant
+    longer = [known for known in _registry.names if known.startswith(f"{meant}-")]
+    return longer[0] if len(longer) == 1 else closest(name, _registry.names)
 
 
 def check_definition(rule: type[Rule]) -> None:
