@@ -150,7 +150,7 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
     >>> unknown_command("infer", ["det.onnx"], ["check", "model"])
     'there is no command infer; did you mean symbcast model det.onnx?'
     """
-    there = f"the commands are {prose_list(commands)}"
+    there = f"the commands are {prose_list(commands, limit=len(commands))}"
     if word in _BEFORE:
         return f"there is no option {word}; did you mean symbcast {_BEFORE[word]}?"
     if word.startswith("-"):
