@@ -276,8 +276,14 @@ def _with_zeros(
     return [
         _zeros(feeds)
         for t, feeds, result in failed
-        if result.shapes is None and result.is_loaded and not (t.finding and _is_at_expected(report, t, result))
+        if result.shapes is None and result.is_loaded and (t.finding is None or _is_elsewhere(report, t, result))
     ]
+
+
+def _is_elsewhere(report: GraphAnswer, trial: _Trial, result: RunResult) -> bool:
+    """Return whether a run is known to have failed at a node without a requirement that fails at its sizes."""
+    is_named = result.is_known and bool(_node_of(result.error)[1])
+    return is_named and not _is_at_expected(report, trial, result)
 
 
 def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:

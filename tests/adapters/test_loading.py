@@ -38,9 +38,9 @@ def test_a_missing_framework_is_named(name, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, name, None)
     adapter = getattr(sb.adapters, name)
-    with pytest.raises(sb.MissingExtraError, match=rf"pip install 'symbcast\[{EXTRAS[name]}\]'"):
+    with pytest.raises(sb.MissingExtraError, match=rf"pip install '\.\[{EXTRAS[name]}\]'"):
         adapter.read((1, 2))
-    with pytest.raises(sb.MissingExtraError, match=rf"pip install 'symbcast\[{EXTRAS[name]}\]'"):
+    with pytest.raises(sb.MissingExtraError, match=rf"pip install '\.\[{EXTRAS[name]}\]'"):
         adapter.write("n", **({"min_size": 1} if name != "onnx_ir" else {}))
 
 

@@ -410,7 +410,7 @@ def test_without_anywidget_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "anywidget", None)
     for ask in (lambda: sb.notebook.explore("N", "M"), lambda: sb.notebook.Explorer):
-        with pytest.raises(sb.MissingExtraError, match=r"pip install 'symbcast\[notebook\]'"):
+        with pytest.raises(sb.MissingExtraError, match=r"pip install '\.\[notebook\]'"):
             ask()
 
 

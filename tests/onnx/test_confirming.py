@@ -145,5 +145,5 @@ def test_filling_is_the_same_each_time():
 def test_without_the_runtime_its_extra_is_named(monkeypatch):
     report = models.check(small_model("mask"))
     monkeypatch.setattr(confirming, "find_spec", lambda name: None)
-    with pytest.raises(sb.MissingExtraError, match=r"pip install 'symbcast\[onnxruntime\]'"):
+    with pytest.raises(sb.MissingExtraError, match=r"pip install '\.\[onnxruntime\]'"):
         report.confirm()
