@@ -188,3 +188,12 @@ def test_what_others_answer_is_what_they_answered():
             assert operands[0] == operands[1]
         else:
             assert f"`{kept['shape']}`" in row
+
+
+def test_the_table_of_an_environment_names_all_that_it_has():
+    from symbcast import ShapeEnv
+
+    text = text_of(ROOT / "symbcast/core/programs/README.md")
+    table = text.partition("## What `ShapeEnv` has")[2].partition("\n\n[")[0]
+    named = {word for row in table.splitlines() for word in re.findall(r"`(?:with )?(\w+)", row.rpartition(" | ")[0])}
+    assert named - {"call", "pickle"} == {name for name in dir(ShapeEnv) if not name.startswith("_")}
