@@ -106,7 +106,11 @@ def test_traffic_that_is_large_is_not_exact_but_sound():
     assert found.waste < one.waste
 
 
-@pytest.mark.parametrize("text", ["H % 32 == 0 and W % 32 == 0", "H*W % 64 == 0", "H >= 1 and W >= 1"])
+# Valid pairs so rare that the effort ends before those for all requests are known.
+RARE = "H == 2*W or W == 2*H or H == W"
+
+
+@pytest.mark.parametrize("text", ["H % 32 == 0 and W % 32 == 0", "H*W % 64 == 0", "H >= 1 and W >= 1", RARE])
 def test_many_requests_of_two_sizes_are_answered(text):
     chance = random.Random(1)
     requests = [(chance.randint(30, 1200), chance.randint(30, 1200)) for _ in range(400)]
@@ -117,7 +121,7 @@ def test_many_requests_of_two_sizes_are_answered(text):
     assert all(found.of(H=h, W=w) is not None for h, w in requests)
     assert all(sb.Condition(text).guard()(**shape) for shape in found.shapes)
     assert len(found.shapes) == 4
-    assert found.waste < 0.5 * one.waste
+    assert found.waste < (0.8 if text == RARE else 0.5) * one.waste
 
 
 LENGTHS = json.loads((ROOT / "tests/data/lengths.json").read_text("utf-8"))

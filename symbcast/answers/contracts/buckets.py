@@ -15,6 +15,7 @@ are too many requests for that, shapes are chosen and exchanged one at a time, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from math import isqrt, prod
@@ -154,9 +155,11 @@ def _of_two(weights: Weights, k: int, axes: Sequence[SearchAxis], holds: Holds) 
     except EffortSpentError:
         known, why = _some_candidates(weights, k, axes, holds), _MANY.format(len(weights))
     if not all(any(h >= height and w >= width for h, w in known) for height, width in weights):
+        if why:  # only some candidates are known: others may cover the rest
+            raise EffortSpentError
         return None
     few = len(known) * len(weights) * k * _ROUNDS // _COSTS <= _IMPROVED
-    chosen = _improved(weights, known if few else _some_candidates(weights, k, axes, holds), k)
+    chosen = _improved(weights, known if few or why else _some_candidates(weights, k, axes, holds), k)
     if not why:
         try:
             with budget_share(_EXACT):
@@ -179,8 +182,16 @@ def _some_candidates(weights: Weights, k: int, axes: Sequence[SearchAxis], holds
     tried = _IMPROVED * _COSTS // (len(weights) * k * _ROUNDS)
     count = max(1, min(_MOST_LINES, isqrt(tried)))
     heights, widths = (_spread(sorted({size[axis] for size in weights}), count) for axis in (0, 1))
-    shapes = (_least_area(height, width, axes, holds) for height in heights for width in widths)
-    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
+    found: dict[Shape, None] = {}
+    # Where valid shapes are rare, the effort may end before all are tried. So the greatest comes first, and the others
+    # in an order whose every beginning is spread evenly (multiples of the golden ratio, modulo 1).
+    pairs = list(product(heights, widths))
+    order = sorted(range(len(pairs) - 1), key=lambda n: n * 0x9E3779B1 % 2**32)
+    with suppress(EffortSpentError), budget_share(_CANDIDATES):
+        for height, width in (pairs[n] for n in (-1, *order)):
+            shape = _least_area(height, width, axes, holds)
+            found |= {} if shape is None else {shape: None}
+    return list(found)
 
 
 def _spread(sizes: Sequence[int], count: int) -> list[int]:
@@ -202,8 +213,10 @@ def _least_area(height: int, width: int, axes: Sequence[SearchAxis], holds: Hold
     h: int | None = covers(axes[0], height, lambda _: True)
     # A shape of this height has at least this width: if that is no less area, neither this nor a higher one is better.
     while h is not None and (best is None or h * width < best[0] * best[1]):
-        w = covers(axes[1], width, lambda m, h=h: holds((h, m)))  # type: ignore[misc]
-        if w is not None and (best is None or h * w < best[0] * best[1]):
+        # A width that is no less area ends the search for this height.
+        most = best[0] * best[1] if best else float("inf")
+        w = covers(axes[1], width, lambda m, h=h, most=most: h * m >= most or holds((h, m)))  # type: ignore[misc]
+        if w is not None and h * w < most:
             best = h, w
         h = covers(axes[0], h + 1, lambda _: True)
     return best
