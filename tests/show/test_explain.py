@@ -245,7 +245,7 @@ def test_fix_works(shapes, options):
     said = change.text if edit is None else edit[0].text
     assert said in explain(result)
     assert said in headline(result)
-    expected = sb.Verdict.SOMETIMES if change.text.endswith("valid for some sizes then") else sb.Verdict.ALWAYS
+    expected = sb.Verdict.SOMETIMES if change.text.endswith("it is then valid for some sizes") else sb.Verdict.ALWAYS
     assert change.ask(plain_answer(result)).verdict is expected
 
 

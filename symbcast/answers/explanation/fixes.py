@@ -84,7 +84,7 @@ def _found(aligned: Alignment) -> Fix | None:
             and second is None
             and not candidate.must_be_certain
         ):
-            second = candidate._replace(text=f"{candidate.text}; valid for some sizes then")
+            second = candidate._replace(text=f"{candidate.text}; it is then valid for some sizes")
     return second
 
 

@@ -407,7 +407,7 @@ def _decided(aligned: Alignment, candidate: _Candidate) -> Repair | None:
     if answer is None:
         return None
     verdict = answer.verdict
-    text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; valid for some sizes then"
+    text = fix.text if verdict is Verdict.ALWAYS else f"{fix.text}; it is then valid for some sizes"
     assume = tuple(a.text for a in fix.assume)
     from symbcast.core.programs.conditions import public_condition
 

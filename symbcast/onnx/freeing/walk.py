@@ -405,7 +405,7 @@ class FreeingWalk(OnnxWalk):
                         for axis, (fixed, back) in kept.items():
                             new[-back] = shape[axis] if fixed == other else new[-back]
                         edit = Edit(node.title, node.op_type, own.inputs[other], size_list(old), size_list(new), _STAYS)
-                        why = f"nothing makes {own.inputs[other]} {size_list(old)} for other sizes"
+                        why = f"{own.inputs[other]} {size_list(old)} cannot be computed for other sizes"
                         self.plan.pins.update(dict.fromkeys((check.title for check in checks), why))
                         edits = (*edits, edit)
         self._walk_sizes()
@@ -591,7 +591,7 @@ class _Builder:
         return None
 
 
-_STAYS = "it stays fixed: nothing makes it for other sizes, and at 1 it must not be broadcast to"
+_STAYS = "it stays fixed: it cannot be computed for other sizes, and nothing may broadcast to it at size 1"
 _COMPARING = frozenset(["Less", "LessOrEqual", "Greater", "GreaterOrEqual"])
 _BROADCASTING = _COMPARING | frozenset({
     "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Where",

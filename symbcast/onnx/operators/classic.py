@@ -197,7 +197,7 @@ def _check_trees(call: NodeCall) -> None:
     if len(set(map(len, lists))) > 1:
         call.refuse(f"{', '.join(names)} must be equally long")
     if call.node.op_type == "TreeEnsemble" and any(n < 0 for children in lists[1:] for n in children):
-        call.refuse("the number of a child must not be negative")
+        call.refuse("a child's index must not be negative")
 
 
 def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:

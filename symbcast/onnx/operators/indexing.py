@@ -388,7 +388,7 @@ def reverse_sequence(call: NodeCall) -> Value:
     if len(dims) < 2 or set(axes) not in ({0, 1}, {0, -1}) or axes[0] == axes[1]:
         call.refuse("batch_axis and time_axis must be the first two axes")
     batch, time = (call.axis(axis, len(dims)) for axis in axes)
-    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
+    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each batch element")
     check_lengths(call, 1, dims[time])
     return Value(dims, call.dtype())
 

@@ -295,7 +295,7 @@ def split(call: NodeCall) -> Sequence[Value]:
 
 # An empty list of parts splits 2 elements into equal ones.
 SPLIT_EMPTY = RuntimeDifference(
-    "Split", "takes an empty list of sizes as none, and splits evenly", "there is a size for each part"
+    "Split", "treats an empty list of sizes as absent, and splits evenly", "there is a size for each part"
 )
 
 

@@ -353,7 +353,7 @@ def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
     call.note_data("the axis must be one of the signal's and not empty", 2)
     if not is_other:
         return dims
-    what = f"axis {{}} of the transform along the axis that {call.input_name(2)} holds"
+    what = f"axis {{}} (the transform's axis, from {call.input_name(2)})"
     return tuple(call.fresh(f"dim_{n}", what.format(n)) for n in range(len(dims)))
 
 

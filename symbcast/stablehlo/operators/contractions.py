@@ -385,4 +385,4 @@ def _check_groups(call: HloCall, sizes: Dims, features: int, batches: int) -> No
     ):
         if count != 1:
             call.require(equal(modulo(size, count), 0), f"{what} must be a multiple of the {count} groups")
-    call.equal(channels, multiply(inner, features), "the input features must be those of the kernel, for each group")
+    call.equal(channels, multiply(inner, features), "the input features of each group must be as many as the kernel's")

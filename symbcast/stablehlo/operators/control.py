@@ -219,7 +219,7 @@ def shape_assertion(call: HloCall) -> Sequence[Value]:
     items = call.elements(0)
     formula = truth(items[0]) if items else None
     if formula is None:
-        call.note("not checked: what it asserts is not known")
+        call.note("not checked: the asserted value is not known")
         call.own_walk.unknown_assertions.append(call.place.name)
         return ()
     sizes = [call.sizes(n) for n in range(1, len(call.inputs))]

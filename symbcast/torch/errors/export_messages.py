@@ -256,7 +256,7 @@ def _undecided(match: re.Match[str], names: SizeNames) -> Message:
     origin = "item(), nonzero, a mask, unique, or an axis that mark_unbacked marks"
     why = f"torch has no number for {unbacked} ({origin}), and it must take one branch while it traces"
     if is_of_size_one:
-        why += "; a size of 0 or 1 broadcasts, is contiguous or is skipped, so operators ask for it"
+        why += "; operators test for sizes 0 and 1, because these broadcast, are contiguous or are skipped"
     options = lines or [f"torch._check({_opposite(expression)})", f"torch._check({shown})"]
     advice = f"if it never holds, insert {options[0]} before the line" if not lines else f"insert {options[0]}"
     if len(options) > 1:

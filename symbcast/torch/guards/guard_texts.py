@@ -234,7 +234,7 @@ class GuardReader:
             case ast.BinOp(left=inner, op=ast.Div(), right=ast.Constant(value=float(below))) if below:
                 value = 1 / below if log2(abs(below)).is_integer() else 0.0
             case _:
-                raise DimensionError(ast.unparse(node), "is a real number that is not read")
+                raise DimensionError(ast.unparse(node), "is a real number, which guards of sizes cannot use")
         match inner:
             case ast.Call(func=func, args=[size]) if ast.unparse(func).rpartition(".")[2] in _TO_REAL:
                 # Rounding towards zero is rounding down only for a value that is not negative.

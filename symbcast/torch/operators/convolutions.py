@@ -411,5 +411,5 @@ def from_short_time(call: TorchCall) -> Value:
     time = subtract(whole, 2 * cut) if requested is None else requested
     call.at_most(1, time, "the signal must not be empty")
     if cut == 0 or hop * 2 > width:
-        call.note("not checked: the windows must not be 0 everywhere on a sample", is_about_data=True)
+        call.note("not checked: at each sample, some window must not be 0", is_about_data=True)
     return Value((*dims[:-2], time))

@@ -366,7 +366,7 @@ def one_hot_(call: TorchCall) -> Value:
     if classes == -1:
         call.at_most(1, multiply(*call.dims("self")), "there must be an element to infer the number of classes from")
     if classes is None:
-        call.note("not checked: the classes must be below their number", is_about_data=call.is_data())
+        call.note("not checked: each class index must be below the number of classes", is_about_data=call.is_data())
     if classes is None or classes == -1:
         return Value((*call.dims("self"), call.count(text="the number of classes")))
     output = one_hot(call, call.dims("self"), -1, classes)

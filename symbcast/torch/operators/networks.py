@@ -204,7 +204,7 @@ def multiplied_by_group(call: TorchCall) -> Value:
     rows, weights, ends = call.dims("input"), call.dims("weight"), call.dims("offs")
     if (len(rows), len(weights), len(ends)) != (2, 3, 1):
         call.refuse("the rows must have two axes, the weights three, and the ends of the groups one")
-    call.equal(ends[0], weights[0], "there must be an end for each group")
+    call.equal(ends[0], weights[0], "each group must have an end")
     call.equal(rows[1], weights[1], "the rows must have the sizes of the weights")
     return Value((rows[0], weights[2]))
 
