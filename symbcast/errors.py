@@ -392,4 +392,6 @@ def _brief(value: object) -> str:
         text = repr(value).replace("\n", " ")
     except ValueError:
         text = f"<{type(value).__name__}>"
+    if text.startswith("<") and not isinstance(value, str):  # an address, or the file of a module, says nothing
+        return f"<{getattr(value, '__name__', type(value).__name__).strip('<>')}>"
     return text if len(text) <= 80 else f"{text[:77]}..."

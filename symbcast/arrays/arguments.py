@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 import numpy as np
 
 from symbcast.core.advice import AXIS_NAMES, advised_keyword, with_advice
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.characters import closest
+from symbcast.core.characters import closest, prose_list
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.core.solver.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
@@ -220,9 +220,21 @@ def _advice(
             return f"give the arguments one by one, not in a {type(only).__name__}"
     unknown = [name for name in named if name not in taken.parameters]
     if not unknown:
-        return ""
+        return _counted(taken, len(positional), named)
     advice = advised_keyword(unknown[0], [*taken.parameters, *options], named[unknown[0]], caller)
     return advice or f"named arguments are passed to the function, which has no {unknown[0]!r}: leave {unknown[0]}= out"
+
+
+def _counted(taken: Signature, count: int, named: Mapping[str, Any]) -> str:
+    """Return what to do about too many arguments, or about a missing one; empty for anything else."""
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    names = [p.name for p in taken.parameters.values() if p.kind in kinds]
+    if any(p.kind is Parameter.VAR_POSITIONAL for p in taken.parameters.values()):
+        return ""
+    if count > len(names):
+        return f"leave out {'the last one' if count == len(names) + 1 else f'the last {count - len(names)}'}"
+    missing = [n for n in names[count:] if n not in named and taken.parameters[n].default is Parameter.empty]
+    return f"give a shape or a value for {prose_list(missing)} too" if missing else ""
 
 
 def _arrays_within(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:

@@ -233,6 +233,8 @@ def _check_others(command: Command, others: Sequence[str], pairs: Sequence[tuple
     if "--assume" in known:
         relations = [text for text in others if command.subject != "function" or not _LITERAL.fullmatch(text)]
         equations = [text for text in relations if command.subject == "shapes" and _is_equation(text)]
+        if command.name == "bounds":
+            _check_no_bound_relation(relations)
         _check_no_relation(relations, equations, "--that" in known and "--that" not in names)
     most = command.most_arguments
     if others and most == 0:
@@ -279,6 +281,15 @@ def _is_equation(text: str) -> bool:
     return match is not None and not takers_of(match[1])
 
 
+def _check_no_bound_relation(others: Sequence[str]) -> None:
+    """Raise `UsageError` for a relation in the place of the expression of `symbcast bounds`."""
+    for text in others[:1]:
+        left, sign, _ = _RELATION.split(text, maxsplit=1)[0], _RELATION.search(text), ""
+        if sign and value_advice.is_relation(text):
+            meant = command_line("bounds", left.strip(), "--assume", text)
+            raise UsageError(f"{argument_text(text)} is a relation, not a size; did you mean {meant}?")
+
+
 def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
@@ -318,7 +329,7 @@ def _check(option: Option, value: str, options: Options) -> None:
     if not value and not option.is_switch:
         raise UsageError(f"{name} has no value; write {_example(option)}, or leave {name} out")
     if option.choices and value not in option.choices:
-        close = meant_choice(value, option.choices)
+        close = meant_choice(value, option.choices) or _begun(value, option.choices)
         other = next((o.names[0] for o in options if value in o.choices and not close), "")
         if f"--{value}" in [n for o in options for n in o.names]:
             raise UsageError(f"{name} {argument_text(value)}: did you mean --{value}?")
@@ -331,6 +342,11 @@ def _check(option: Option, value: str, options: Options) -> None:
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
         raise UsageError(value_advice.number_fault(name, value, _example(option), kind))
+
+
+def _begun(value: str, choices: Sequence[str]) -> str:
+    """Return the shortest choice that begins with a value of three letters or more; empty if there is none."""
+    return min((c for c in choices if len(value) > 2 and c.startswith(value.casefold())), key=len, default="")
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:

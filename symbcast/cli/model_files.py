@@ -323,6 +323,10 @@ def inputs_given(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ..
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not name or not equals or not value:
+            colon = re.fullmatch(r"([^\W\d][\w./]*):(.+)", text) if option == "shapes" and not equals else None
+            if colon:
+                dims = ", ".join(re.split(r"\s*[,x]\s*", colon[2]))
+                raise UsageError(f'--shapes {text}: write --shapes "{colon[1]}={dims}"')
             example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
             raise UsageError(
                 f"--{option} {text}: write an input and what is known about it, as in --{option} {example}"

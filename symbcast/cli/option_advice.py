@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from symbcast.cli.argument_advice import module_of
+from symbcast.cli.argument_advice import is_file, is_module, module_of
 from symbcast.cli.command import Options, Subject, load_command
 from symbcast.cli.terminal import CHOICES, EQUALS, argument_text, command_line, is_numbers, is_shape, repeated_option
 from symbcast.cli.value_advice import is_relation, separated, several_rules, sign_among
@@ -61,10 +61,10 @@ OTHER_WORDS = {
         "expect -> that out",
         "show -> that",
         "backend -> runtime rule",
-        "device engine provider providers ort -> runtime",
+        "engine ort -> runtime",
         "framework -> rule runtime",
         "library semantics between vs -> rule",
-        "rule -> runtime",
+        "rule rules -> runtime select",
         "input input-shape input-shapes inputs dynamic-axes -> shapes",
         "feed feeds data -> values",
         "force -> overwrite",
@@ -120,9 +120,8 @@ _NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
     "models": {
         "dtype dtypes type types precision": "no answer depends on it: leave {} out",
         "opset ir": "the model itself says which: leave {} out",
-        "dynamic symbolic symbols": (
-            'sizes that the model leaves open are so as they are; --shapes "x=N, 3, H, W" names or fixes others'
-        ),
+        "device provider providers cuda gpu": "no answer depends on a device: leave {} out",
+        "dynamic symbolic symbols": "every size that the model leaves open is a symbol already: leave {} out",
     },
 }
 
@@ -151,6 +150,8 @@ _ABOUT_SIZES = ("set", "fix", "fixed", "freeze", "size", "dim", "num", "n", "sta
 _RANGE = re.compile(r"([0-9]+)(?:\.\.|-|:)([0-9]+)")
 # Options that people try in order to give the arguments of a traced function.
 _ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
+# Options that people try in order to give a model's file, or the function.
+_ARGUMENT_WORDS = ("model", "models", "file", "files", "path", "network", "function", "module", "source", "graph")
 # Options of other commands that are seldom parameters of functions.
 _NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind", "timeout", "jobs", "runtime")
 # Text that Python reads as a value, and that a shape of one axis is seldom written as.
@@ -174,7 +175,8 @@ def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str
     chosen = _chosen(typed, commands[command])
     if command == "rules":
         own = _meant(typed, commands[command]) or _misspelt(name, commands[command])
-        return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
+        only = f"leave {name} out: its only option is --format"
+        return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else only}"
     is_of_function = typed.subject == "function"
     is_argument = is_of_function and len(typed.word) == 1 and typed.following != ""
     note = "" if chosen or is_argument or _pair(typed) else noted(typed.words, command, name)
@@ -191,6 +193,7 @@ def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str
             if _pair(typed) or (typed.subject == "function" and typed.word not in _NOT_ARGUMENTS)
             else ""
         )
+        or _step_meant(typed)
         or _own_option(typed, commands)
         or ("" if is_of_function else _size_meant(typed))
         or _similar(typed, commands)
@@ -245,7 +248,7 @@ def _pairs_meant(typed: UnknownOption) -> str:
 def _listed(typed: UnknownOption, options: Options) -> str:
     """Return all options of the command that its rule takes."""
     own = [o for o in options if not typed.is_of_shapes or _is_for_rule(o.names[0], typed.rule)]
-    return f"its options are {prose_list([o.names[0] for o in own], limit=30)}"
+    return f"leave {typed.name} out; its options are {prose_list([o.names[0] for o in own], limit=30)}"
 
 
 _BOUNDS = {"min": ">=", "opt": "==", "max": "<=", "least": ">=", "most": "<=", "minimum": ">=", "maximum": "<="}
@@ -296,11 +299,17 @@ def _other_command(typed: UnknownOption) -> str:
         rule = next((r for r in (typed.rule, *takers_of(typed.word)) if _is_for_rule(typed.name, r)), typed.rule)
         rule_text = f"{rule.partition('(')[0]}({typed.word.replace('-', '_')}={typed.following or '...'})"
         return f"attributes follow the rule in parentheses: --rule {argument_text(rule_text)}"
-    if typed.is_of_shapes and typed.word in ("output", "save", "o") and "." in typed.following:
-        return f"the answer goes to standard output: add > {argument_text(typed.following)}"
+    if typed.subject in ("shapes", "other") and typed.word in ("output", "save", "o", "out") and ending:
+        form = f" --format {_ANSWERS[ending]}" if _ANSWERS.get(ending) else ""
+        return f"the answer goes to standard output: add{form} > {argument_text(typed.following)}"
+    is_argument = typed.word in _ARGUMENT_WORDS and (is_file(typed.following) or is_module(typed.following))
+    if typed.subject in ("models", "function") and is_argument:
+        return f"{argument_text(typed.following)} is an argument: leave {typed.name} out"
     is_shape_given = any(word in _ARGUMENTS for word in typed.words[-2:]) and not {*typed.words} & {*OUTPUTS}
     is_letter = len(typed.word) == 1 and typed.name.startswith("--") and is_shape(typed.following)
     is_letter = is_letter and not _is_size(typed.name[2:], typed.others) and not is_rule_name(typed.following)
+    if typed.command == "solve" and is_shape_given and not value_is_given("--out", typed.arguments):
+        return "did you mean --out?"
     if typed.is_of_shapes and (is_shape_given or is_letter):
         return f"shapes are arguments: leave {typed.name} out"
     if typed.subject == "function" and typed.name == "-m" and typed.following:
@@ -337,13 +346,22 @@ def _size_meant(typed: UnknownOption) -> str:
     value = f"{ends[1]}..{ends[2]}" if ends else value
     if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(typed.name) < 3):
         return ""
-    if typed.is_of_shapes and pair is None and not _is_size(size, typed.others):
+    is_of_sizes = typed.is_of_shapes or command == "bounds"
+    if is_of_sizes and pair is None and not _is_size(size, typed.others):
         return ""
     if command == "contract":
         return f"write --range {size}={value}"
     if command == "model":
         return f"write --bind {size}={value}" if ends is None else _assumed(size, value)
-    return _assumed(size, value) if typed.is_of_shapes else ""
+    return _assumed(size, value) if is_of_sizes else ""
+
+
+def _step_meant(typed: UnknownOption) -> str:
+    """Return the range with the step that is written as an option; empty if there is no such range."""
+    ranges = re.findall(r"--range[ =]([^\W\d][\w.]*=[0-9]+\.\.[0-9]+)(?!\S)", " ".join(typed.arguments))
+    if typed.word not in ("step", "steps", "multiple", "divisor") or not typed.following.isdecimal() or not ranges:
+        return ""
+    return f'write --range "{ranges[0]} step {typed.following}" --form steps'
 
 
 def _is_size(name: str, shapes: Sequence[str]) -> bool:
@@ -402,6 +420,9 @@ def _having(name: str, commands: Mapping[str, Options]) -> list[str]:
 
 def _meant(typed: UnknownOption, options: Options, is_elsewhere: bool = False) -> list[str]:
     """Return the options that the user may have meant by an unknown name."""
+    # An option that is there already, and is given only once, is not meant a second time.
+    is_open = (o.repeats or o.choices or not any(value_is_given(n, typed.arguments) for n in o.names) for o in options)
+    options = [option for option, is_meant in zip(options, is_open, strict=True) if is_meant]
     names = [n for option in options for n in option.names if n.startswith("--")]
     word, following = typed.word, typed.following
     if len(word) == 1:
@@ -423,6 +444,11 @@ def _meant(typed: UnknownOption, options: Options, is_elsewhere: bool = False) -
     likely = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
     fitting = [n for n in likely if _is_for_rule(n, typed.rule)] if typed.is_of_shapes else likely
     return (fitting or likely)[:3]
+
+
+def value_is_given(option: str, arguments: Sequence[str]) -> bool:
+    """Return whether an option is among the arguments, with its value after ``=`` or behind it."""
+    return any(a.partition("=")[0] == option for a in arguments)
 
 
 def _is_for_rule(option: str, rule: str) -> bool:

@@ -118,7 +118,7 @@ _MEANT = {
 }
 
 # Keywords of operators on which no shape depends.
-_NOT_OF_SHAPES = frozenset(
+NOT_OF_SHAPES = frozenset(
     word
     for line in (
         "optimize dtype out device inplace copy requires_grad casting where initial ddof correction memory_format",
@@ -181,7 +181,7 @@ def advised_keyword(name: str, known: Sequence[str], value: object = None, funct
     if use is not None:
         return f"write {use.replace('{}', _text(value))}"
     known_name = same_parameter(name, known) or (
-        None if name in _NOT_OF_SHAPES and "origin" in known else closest(name, known)
+        None if name in NOT_OF_SHAPES and "origin" in known else closest(name, known)
     )
     return f"write {known_name}={_text(value)}" if known_name else ""
 
@@ -263,10 +263,18 @@ class _Call:
         if (self.name, name) not in _MEANT and type(value) is int and name.isidentifier():
             if "bind" in known and not advised_keyword(name, known):
                 return f"write bind={{{name!r}: {value}}}"
+            if self.required and self.required[0] in known and self.name in ("implies", "equivalent"):
+                return f"write {self.name}('{name} == {value}')"
             if "assume" in known and not advised_keyword(name, known):
                 return f"write assume='{name} == {value}'"
+            if self.name == "guard":
+                return (
+                    f"write {self._text((), {k: v for k, v in self.kwargs.items() if k in self.named})}({name}={value})"
+                )
+        if type(value) is tuple and [*map(type, value)] == [int, int] and "assume" in known and len(name) == 1:
+            return f"write assume='{value[0]} <= {name} <= {value[1]}'"
         return advised_keyword(name, known, value, self.name) or (
-            "leave it out: no shape depends on it" if name in _NOT_OF_SHAPES and "origin" in self.named else self._all()
+            "leave it out: no shape depends on it" if name in NOT_OF_SHAPES and "origin" in self.named else self._all()
         )
 
     def _of_too_many(self) -> tuple[str, str]:

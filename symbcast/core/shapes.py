@@ -24,7 +24,7 @@ from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.hooks import hooks
 from symbcast.core.text import parse_dim, parse_shape
 from symbcast.core.text.notation import shape_text
-from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError, UnknownRankError
+from symbcast.errors import CallError, DimensionError, ShapeSyntaxError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     import sympy
@@ -433,6 +433,8 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     """
     if type(value) is Shape or type(value) is OpenShape:
         return value
+    if dialect is not None and not isinstance(dialect, str):
+        raise CallError("shape", "takes one shape", f"write shape(({value!r}, {dialect!r}))")
     if isinstance(value, str):
         return from_text(value, dialect)
     if isinstance(value, (tuple, list)):
@@ -445,6 +447,8 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
             raise ShapeTypeError(value, EXPECTED_SHAPE, hint)
     inner = getattr(value, "shape", None)
+    if value is None:
+        raise ShapeTypeError(value, EXPECTED_SHAPE, "write () for rank 0")
     if inner is None or callable(inner):
         raise ShapeTypeError(value, EXPECTED_SHAPE, _HINT)
     if isinstance(inner, str):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.hooks import entry_points_of
 from symbcast.core.structs import NamedTuple
-from symbcast.errors import MissingExtraError
+from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
 
 if TYPE_CHECKING:
     from symbcast.graphs.check import FrontEnd
@@ -81,3 +81,30 @@ def front_end_of(path: str) -> Registered | None:
 
     # Installed packages are searched only if they are needed: that takes longer than checking a small model.
     return last(_REGISTERED) or last(_all())
+
+
+def check_front_end(source: str, own: str) -> None:
+    """Raise `ModelError` if a file is that of another front end, by the ending of its name."""
+    other = front_end_of(source)
+    if other is not None and other.name in _CHECKS and other.name != own:
+        raise ModelError(source, f"is no file for symbcast.{own}", f"write symbcast.{other.name}.check({source!r})")
+
+
+_CHECKS = ("onnx", "openvino", "stablehlo", "litert", "torch")
+# Packages whose objects another front end checks.
+_FRONT_ENDS = {"torch": "torch", "onnx": "onnx", "onnx_ir": "onnx", "openvino": "openvino"}
+
+
+def wrong_model(value: object, wanted: str, hint: str) -> ShapeTypeError:
+    """Return the error for an object that is no model of a front end: another one may check it.
+
+    >>> str(wrong_model(3, "a model", "give a path"))
+    '3 (int) is not a model; give a path'
+    """
+    packages = [cls.__module__.partition(".")[0] for cls in type(value).__mro__]
+    name = next((_FRONT_ENDS[p] for p in packages if p in _FRONT_ENDS), "")
+    arguments = "module, args" if name == "torch" else "model"
+    use = f"write symbcast.{name}.check({arguments})" if name and f"{name}." not in hint else ""
+    if "onnxruntime" in packages:
+        use = "give the path of the file that the session has loaded"
+    return ShapeTypeError(value, wanted, use or hint)

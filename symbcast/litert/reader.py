@@ -23,10 +23,11 @@ from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import Shape, is_open
-from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
+from symbcast.errors import BindingError, MissingExtraError, ModelError
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, inputs_of, place_name
 from symbcast.graphs.model import Model, check_path
+from symbcast.graphs.registry import check_front_end, wrong_model
 from symbcast.operators.values.contents import (
     BFLOAT16,
     BOOL,
@@ -475,6 +476,7 @@ def _content(model: Any) -> tuple[str, bytes, Path | None]:
     """Return the name of a model, the content of its file, and its path if it has one."""
     if isinstance(model, (str, PathLike)):
         source = fsdecode(model)
+        check_front_end(source, "litert")
         check_path(source, "give the path of a model, such as model.tflite")
         return source, _unpacked(source, Path(source).read_bytes()), Path(source)
     if isinstance(model, (bytes, bytearray)):
@@ -484,7 +486,7 @@ def _content(model: Any) -> tuple[str, bytes, Path | None]:
     if isinstance(content, bytes):
         return "model", content, None
     hint = "give the path of a model, such as model.tflite, or its content as bytes"
-    raise ShapeTypeError(model, "a model", hint)
+    raise wrong_model(model, "a model", hint)
 
 
 def _unpacked(source: str, data: bytes) -> bytes:

@@ -268,6 +268,8 @@ def _of_report(report: Any) -> SurveySubject:
 
     if not isinstance(report, ModelReport):
         expected = "a result, an environment, a traced function or a model's report"
+        if isinstance(report, str):
+            raise ShapeTypeError(report, expected, f"write plot(symbcast.broadcast({report!r}, ...))")
         raise ShapeTypeError(report, expected, "call symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
     checked = report._checked
     decided_by_data = checked.asker.origins.keys()

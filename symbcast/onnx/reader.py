@@ -22,6 +22,7 @@ from symbcast.core.text import parse_notation
 from symbcast.errors import ModelError, ShapeTypeError, SymbcastError
 from symbcast.graphs.inputs import NOTHING, KnownInputs, ModelInputs, free_name, identifier, inputs_of, place_name
 from symbcast.graphs.model import Model, import_library
+from symbcast.graphs.registry import check_front_end, wrong_model
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import Walk
 from symbcast.onnx import files, protobuf
@@ -49,12 +50,13 @@ def load_model(model: Any) -> tuple[str, Any]:
         return _from_onnx_ir(model)
     if isinstance(model, (list, tuple, set)):
         raise ShapeTypeError(model, "a model", "for several models, write check_many([...])")
-    raise ShapeTypeError(model, "a model", "give the path of one, an onnx.ModelProto or an onnx_ir.Model")
+    raise wrong_model(model, "a model", "give the path of one, an onnx.ModelProto or an onnx_ir.Model")
 
 
 def _from_file(source: str) -> tuple[str, Any]:
     from symbcast.onnx.files import read_file
 
+    check_front_end(source, "onnx")
     model = _checked(source, read_file(source))
     # Download caches link to files in another folder: external data next to the link's target belong to it too.
     files.read_external_data(_tensors(model[1].graph), (Path(source).parent, Path(source).resolve().parent))

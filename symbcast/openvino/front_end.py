@@ -16,11 +16,11 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import ShapeLike
-from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import NOTHING, ContentsLike, KnownInputs, Layouts, ModelInputs, inputs_of, place_name
 from symbcast.graphs.model import Model, check_path, import_library
+from symbcast.graphs.registry import wrong_model
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
@@ -54,7 +54,7 @@ def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:
         return source, OpenVinoGraph(read_model(openvino, source))
     if isinstance(model, openvino.Model):
         return str(model.get_friendly_name()), OpenVinoGraph(model)
-    raise ShapeTypeError(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
+    raise wrong_model(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
 
 
 class SizeInterval(NamedTuple):

@@ -241,7 +241,8 @@ Ratios: TypeAlias = Annotated["tuple[tuple[int, int], ...] | None", ratios]
 def several(name: str, shapes: Any) -> tuple[Any, ...]:
     """Return the shapes in a list."""
     if isinstance(shapes, (str, Shape, Mapping)) or not isinstance(shapes, Iterable):
-        raise OperatorError(name, "takes a list of shapes", f"write {name}([a, b], axis=0)")
+        first = repr(shapes) if isinstance(shapes, str) else "a"
+        raise OperatorError(name, "takes a list of shapes", f"write {name}([{first}, ...])")
     return tuple(shapes)
 
 

@@ -99,7 +99,9 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
 def _terms(context: Context, equation: str, count: int) -> tuple[Sequence[str], str | None]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    context.refuse_if(len(terms) != count, f"the equation has {len(terms)} terms for {count} operands")
+    many = "" if count == 1 else "s"
+    problem = f"the equation has {len(terms)} terms for {count} shape{many}; give one shape for each term"
+    context.refuse_if(len(terms) != count, problem)
     return terms, right if arrow else None
 
 

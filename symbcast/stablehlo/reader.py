@@ -19,9 +19,10 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
-from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.errors import ModelError
 from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, identifier, inputs_of, with_known_integers
 from symbcast.graphs.model import Model, check_path
+from symbcast.graphs.registry import check_front_end, wrong_model
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import CALLS, Functions, located
 from symbcast.stablehlo.mlir import attribute_of, bindings, nested_operations, parsed, tensor_type_of
@@ -67,9 +68,10 @@ def read_module(model: Any) -> ModuleSource:
         return ModuleSource(_TEXT, None, _parsed_apart(_TEXT, model))
     if isinstance(model, (str, os.PathLike)):
         path = Path(model)
+        check_front_end(str(path), "stablehlo")
         return ModuleSource(str(path), path, _parsed_apart(str(path), _contents(path)))
     hint = "give a path, text, bytes, an ir.Module or a jax.export.Exported"
-    raise ShapeTypeError(model, "a StableHLO module", hint)
+    raise wrong_model(model, "a StableHLO module", hint)
 
 
 def _name_of(module: Any) -> str:

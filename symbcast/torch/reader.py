@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from symbcast.core.programs.program import Program
-from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.errors import ModelError
 from symbcast.graphs.inputs import KnownInputs, inputs_of, with_known_integers
 from symbcast.graphs.inputs import ModelInputs as GraphInputs
 from symbcast.graphs.model import Model, check_path
+from symbcast.graphs.registry import check_front_end, wrong_model
 from symbcast.operators.values.value import Value
 from symbcast.torch.graph import TorchGraph
 from symbcast.torch.inputs import ProgramInputs, read_program_inputs
@@ -43,6 +44,11 @@ PICKLED = OtherTorchFile(
     "create the module, load weights with torch.load(path, weights_only=True), and give check() the module and its "
     "arguments",
 )
+CUT = OtherTorchFile(
+    "torch cannot read it: it is no zip archive, or only a part of one",
+    "save it again with torch.export.save",
+    "save it again with torch.export.save",
+)
 COMPILED = OtherTorchFile(
     "it is an AOTInductor package: compiled code, without the graph that it was compiled from",
     f"check the exported program that was compiled; save it next to the package: {_EXPORT}",
@@ -54,7 +60,7 @@ def other_torch_file(path: Path) -> OtherTorchFile | None:
     # A pickle can run any code: only the names in an archive and the first bytes are read.
     if not is_zipfile(path):
         with path.open("rb") as file:
-            return PICKLED if file.read(2) in _PICKLE else None
+            return PICKLED if file.read(2) in _PICKLE else CUT
     try:
         with ZipFile(path) as archive:
             names = archive.namelist()
@@ -120,6 +126,7 @@ def load_program(program: Any) -> Any:
     export = load_torch("torch.export")
     if isinstance(program, (str, os.PathLike)):
         source = os.fsdecode(program)
+        check_front_end(source, "torch")
         check_path(source, "give the path of a program, such as model.pt2")
         kind = other_torch_file(Path(source))
         if kind is not None:
@@ -132,7 +139,7 @@ def load_program(program: Any) -> Any:
             raise ModelError(source, problem, "save it again with torch.export.save") from error
     if isinstance(program, export.ExportedProgram):
         return program
-    raise ShapeTypeError(program, "an exported program", "give the result of torch.export.export, or a file model.pt2")
+    raise wrong_model(program, "an exported program", "give the result of torch.export.export, or a file model.pt2")
 
 
 def _name_of(program: Any) -> str:

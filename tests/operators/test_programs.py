@@ -147,7 +147,7 @@ WRONG = [
     (lambda e: e.slice("N, M", [0, 1], [1]), "starts, stops, axes and steps must have the same length"),
     (lambda e: e.gather("N", "M", 1), "axis 1 is out of range for 1 axis"),
     (lambda e: e.einsum("ij", "N"), "one letter for each"),
-    (lambda e: e.einsum("i,j", "N"), "2 terms for 1 operands"),
+    (lambda e: e.einsum("i,j", "N"), "2 terms for 1 shape; give one shape for each term"),
     (lambda e: e.einsum("i->j", "N"), "only have letters that an input has"),
     (lambda e: e.einsum("i->ii", "N"), "each letter can occur only once"),
     (lambda e: e.einsum("1", "N"), "must consist of letters"),

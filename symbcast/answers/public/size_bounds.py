@@ -15,7 +15,7 @@ from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.characters import prose_list, sizes_text, visible
+from symbcast.core.characters import parts_of_list, prose_list, sizes_text, visible
 from symbcast.core.effort import check_budget, one_call, within_optional
 from symbcast.core.programs import certificates, conditions
 from symbcast.core.programs.arguments import Assumptions, read_assumptions, unknown_name_error
@@ -25,7 +25,7 @@ from symbcast.core.programs.program import Program
 from symbcast.core.shapes import from_dim
 from symbcast.core.solver.extremes import Extreme
 from symbcast.core.text.notation import dim_text, parse_expression, symbols_as_written
-from symbcast.errors import ShapeTypeError, UnknownRankError
+from symbcast.errors import ShapeSyntaxError, ShapeTypeError, UnknownRankError
 
 # The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
@@ -261,12 +261,31 @@ def _text(size: object, read: Dim) -> str:
     return visible(size.strip()) if isinstance(size, str) else dim_text(read)
 
 
+def _parsed(text: str) -> Dim:
+    """Return the expression in a text; raise `ShapeTypeError` for a whole shape."""
+    try:
+        return parse_expression(text)
+    except ShapeSyntaxError:
+        sizes = parts_of_list(text)
+        if len(sizes) > 1 and all(map(is_expression, sizes)):
+            raise ShapeTypeError(text, "one size but a shape", f"write {sizes[0]}") from None
+        raise
+
+
+def is_expression(text: str) -> bool:
+    """Return whether a text is one expression of sizes."""
+    try:
+        return parse_expression(text) is not None
+    except ShapeSyntaxError:
+        return False
+
+
 def _expression(size: object) -> Dim:
     """Return an expression of sizes; raise `ShapeTypeError` for what names an unknown size anew."""
     # A number may be negative here, where a dimension may not.
     if type(size) is int:
         return size
-    read = parse_expression(size) if isinstance(size, str) else from_dim(size)
+    read = _parsed(size) if isinstance(size, str) else from_dim(size)
     for s in symbols_of((read,)):
         if isinstance(s, SequenceSymbol):
             raise UnknownRankError("bounds", s.name, "ask about single sizes")

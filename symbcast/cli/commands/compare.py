@@ -61,6 +61,8 @@ def compare(  # noqa: PLR0913 - each is an option
             raise UsageError(f"--rank compares two rules, such as {both}")
         checked("--rank", check_rank, rank)
         return _status(_related(rule[0], rule[1], rank, format), fail_on)
+    if "all" in (rule or ()):
+        raise UsageError("without --rule, all rules are compared: leave --rule all out")
     if not shapes:
         raise UsageError('give shapes, each in quotes: symbcast compare "N, 3" "M, 1" --rule numpy --rule pdpd')
     checked("--min-size", check_min_size, min_size)

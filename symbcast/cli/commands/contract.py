@@ -187,6 +187,9 @@ def _range(text: str, form: Form) -> tuple[str, str]:
         end = int(bound[3]) + (bound[2] == ">") - (bound[2] == "<")
         ends = f"{end}..4096" if bound[2][0] == ">" else f"1..{end}"
         raise UsageError(f"--range {argument_text(text)}: write both ends: --range {bound[1]}={ends}")
+    within = re.fullmatch(r"\s*([0-9]+)\s*<=\s*([^\W\d][\w.]*)\s*<=\s*([0-9]+)\s*", text)
+    if within:
+        raise UsageError(f"--range {argument_text(text)}: write --range {within[2]}={within[1]}..{within[3]}")
     name, value = _named("--range", text)
     # `H==64..1280` is split at its last sign.
     name = name.rstrip("= ")

@@ -16,7 +16,11 @@ and calls anything.
 Exit status of lsp: 0 the editor ended it, 2 wrong usage."""
 
 
-@command(epilogue=EPILOGUE, group="Code", words={"editor": "lsp", "language-server": "lsp", "server": "lsp"})
+WORDS = dict.fromkeys(["editor", "language-server", "server"], "lsp")
+NOTES = {"port host tcp socket pipe": "it uses standard input and output only: leave {} out"}
+
+
+@command(epilogue=EPILOGUE, notes=NOTES, group="Code", words=WORDS)
 def lsp(*, trust: list[str] | None = None, stdio: bool = False) -> int:
     """Check files in an editor, over the Language Server Protocol on standard input and output.
 

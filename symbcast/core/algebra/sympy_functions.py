@@ -49,6 +49,10 @@ def check_name(name: object) -> str:
     """Return a caller's name of a size; raise `ShapeTypeError` or `DimensionError` for a number or an expression."""
     if not isinstance(name, str):
         raise ShapeTypeError(name, "the name of a size", "write text such as 'N'; a number is a size as it is")
+    several = re.findall(r"[^\W\d]\w*", name)
+    if len(several) > 1 and re.fullmatch(r"\w+(\s*[,\s]\s*\w+)+", name.strip()):
+        use = f"write {', '.join(several)} = map(symbol, {several!r})"
+        raise DimensionError(name, f"has the names of {len(several)} sizes", use)
     if not name or _EXPRESSION.fullmatch(name):
         raise DimensionError(name, "is not the name of a size", "write one such as 'N', and combine symbols: N + 1")
     return name

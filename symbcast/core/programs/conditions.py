@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar, overload
 
@@ -149,7 +150,10 @@ class Statement:
             self._check_names(args[0], named)
             args = ({named.get(s, s) if isinstance(s, str) else s: value for s, value in args[0].items()},)
         elif len(args) == 1 and isinstance(args[0], str):
-            raise CallError("subs", "the new size is missing", f"write subs({{{args[0]!r}: 3}})")
+            pair = re.fullmatch(r"\s*([^\W\d]\w*)\s*={1,2}\s*(\w+)\s*", args[0])
+            size, new = (pair[1], int(pair[2]) if pair[2].isdecimal() else pair[2]) if pair else (args[0], 3)
+            problem = "sizes are given in a mapping" if pair else "the new size is missing"
+            raise CallError("subs", problem, f"write subs({{{size!r}: {new!r}}})")
         return self.sympy.subs(*args, **options)
 
     def _check_names(self, values: Mapping[Any, Any], named: Mapping[str, SympySymbol]) -> None:

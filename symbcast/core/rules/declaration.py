@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, SupportsIndex, TypeAlias
 
-from symbcast.core.advice import same_parameter
+from symbcast.core.advice import NOT_OF_SHAPES, same_parameter
 from symbcast.core.algebra.arithmetic import index_of
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.characters import closest, number_hint
@@ -449,6 +449,10 @@ def _instead(name: str, value: object, parameters: tuple[Parameter, ...]) -> str
         return f"write assume={assumed!r}"
     if type(value) is int and close is None and name.isupper():  # a size
         return f"write assume='{name} == {value}'"
+    if name in NOT_OF_SHAPES and close is None:
+        return "leave it out: no shape depends on it"
+    if name == "rules" and isinstance(value, list | tuple) and len(value) > 1:
+        return f"to compare rules, write symbcast.compare(..., rules={value!r:.60})"
     if not parameters and close is None:
         return f"its arguments are {', '.join(f'{known}=' for known in names)} and the attributes of the rule"
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"

@@ -357,6 +357,9 @@ def _unknown_rule(name: object) -> SymbcastError:
     if len(several) > 1 and is_rule_name(several[0]) and all("=" in part for part in several[1:]):
         hint = f"write rule={several[0]!r}, {', '.join(several[1:])}"
         return RuleArgumentError(several[0], "its attributes are given separately from its name", hint)
+    if isinstance(name, ModuleType):
+        meant = _ELSEWHERE.get(name.__name__, name.__name__)
+        return RuleArgumentError("", f"the module {name.__name__} is not a rule", f"write rule={meant!r}")
     close = _similar_rule(name) if isinstance(name, str) else None
     known = tuple(rule.name for rule in listed_rules())
     return UnknownRuleError(name, known, close, plugin_problems())
