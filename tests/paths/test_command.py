@@ -16,7 +16,7 @@ def distances(x, y):
 
 
 def total(x):
-    return [row.sum() for row in x]
+    return {n: row.sum() for n, row in enumerate(x)}
 
 
 def steps(n, k):
