@@ -68,7 +68,7 @@ def test_indices_that_grow_with_a_size_limit_it():
 
 def test_a_contract_of_an_open_answer_has_proved_sizes_only():
     """Rows are followed for lengths that were tried; the sizes beyond are open, and are named."""
-    report = sb.trace(lambda x: [row.sum() for row in x], "N, D")
+    report = sb.trace(lambda x: {n: row.sum() for n, row in enumerate(x)}, "N, D")
     assert not report.complete
     inside, across, beyond = (report.contract(N=sizes, D="1..4") for sizes in ("1..8", "5..20", "15..20"))
     assert (inside.verdict, inside.size, inside.is_largest, inside.reason) == (V.ALWAYS, 32, True, "")

@@ -75,7 +75,7 @@ def test_every_kind_of_answer_has_contracts_that_are_read_back(kind):
 
 
 def test_an_undecided_contract_stays_undecided():
-    made = sb.trace(lambda x: [row.sum() for row in x], "N, D").contract(N="15..20")
+    made = sb.trace(lambda x: {n: row.sum() for n, row in enumerate(x)}, "N, D").contract(N="15..20")
     assert made.verdict is sb.Verdict.UNKNOWN
     assert reread(made).to_dict() == made.to_dict()
     assert reread(made).to("json") == made.to("json")
