@@ -120,7 +120,7 @@ _NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
     "models": {
         "dtype dtypes type types precision": "no answer depends on it: leave {} out",
         "opset ir": "the model itself says which: leave {} out",
-        "device provider providers cuda gpu": "no answer depends on a device: leave {} out",
+        "device provider providers cuda gpu": "models are checked as they run on a CPU: leave {} out",
         "dynamic symbolic symbols": "every size that the model leaves open is a symbol already: leave {} out",
     },
 }
