@@ -10,9 +10,10 @@ import pytest
 import symbcast as sb
 from symbcast.core.algebra.formulas import all_of, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.effort import Effort, counting
-from symbcast.core.programs.certificates import as_multiples
+from symbcast.core.effort import Effort, Satisfiability, counting
+from symbcast.core.programs.certificates import as_multiples, cases_of_join
 from symbcast.core.solver.evaluation import holds_at, symbols_in
+from symbcast.core.solver.f3_linear.z3_solver import Session
 from symbcast.core.solver.search import GroupQuestions
 from symbcast.core.text import parse_formula
 
@@ -76,3 +77,43 @@ def test_claims_about_axes_have_the_numbers_of_the_shape():
     assert {name for _, name, _ in found} == {*shapes}
     for axis, name, size in found:
         assert str(shapes[name].dims[int(axis)]) == size, (axis, name)
+
+
+@pytest.mark.parametrize("inner", ["4", "64", "d"])
+def test_a_join_that_is_reshaped_is_divided_into_cases(inner):
+    env = sb.ShapeEnv(min_size=1)
+    hidden = env.broadcast(env.matmul(f"batch, seq, {inner}", f"{inner}, 64"), "m, 1, 64")
+    env.reshape(hidden, "batch, -1, 16")
+    assert str(env.condition) == "batch == m or batch == 1 or m == 1"
+    assert env.certify()
+
+
+JOINED = [
+    "broadcast(N, M) == 2",
+    "broadcast(N, M) * K % N == 0",
+    "K % broadcast(N, M) != 1 or N == 3",
+    "broadcast(N, 3) <= K and (broadcast(N, M) != 2 or M == 0)",
+    "K // (broadcast(N - 1, 2*M) - 1) == 2",
+]
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_the_cases_of_a_join_hold_together_where_the_formula_does(text):
+    formula = parse_formula(text)
+    cases = cases_of_join([formula])
+    assert len(cases) == 4
+    for point in product(range(6), repeat=3):
+        sizes = dict(zip(map(symbol, "NMK"), point, strict=True))
+        assert holds_at(formula, sizes) == any(holds_at(all_of(case), sizes) for case in cases), sizes
+
+
+def test_the_reason_of_an_open_claim_is_whole(monkeypatch):
+    names = [f"a_size_with_a_long_name_{n}" for n in range(6)]
+    env = sb.ShapeEnv(min_size=1)
+    env.broadcast(" + ".join(names), "total")
+    assert env.counterexample()
+    monkeypatch.setattr(Session, "check", lambda self, formulas=(): Satisfiability.UNKNOWN)
+    reasons = [claim.reason for claim in env.certify().claims if claim.reason]
+    assert reasons
+    assert all("..." not in reason for reason in reasons)
+    assert any(all(name in reason for name in names) for reason in reasons)

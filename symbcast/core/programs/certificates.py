@@ -198,7 +198,8 @@ def _renamed(names: Names) -> dict[Any, Any]:
 
 # After as many open questions, z3 gets less effort for each: it takes a second or more to give up.
 _OPEN_AT_MOST = 4
-_LONGEST_TEXT = 80
+# At most so many joins are divided into cases, four each.
+_JOINS_AT_MOST = 2
 # At most so many sizes are written as multiples.
 _DIVIDED_AT_MOST = 8
 
@@ -317,11 +318,25 @@ class Prover:
                 shown = ", ".join(f"{s.name}={size}" for s, size in point.items())
                 return Claim(text, Proof.REFUTED, f"at {shown}" if shown else "")
             if answer is Satisfiability.UNKNOWN:
-                open_reason = open_reason or f"z3: {self._session.reason}: {_shortened(formulas)}"
+                if self._clash_by_joins([*self._session.formulas, *formulas], _JOINS_AT_MOST):
+                    continue
+                open_reason = open_reason or f"z3: {self._session.reason}: {_last_text(formulas)}"
                 self._open += 1
                 if self._open > _OPEN_AT_MOST:
                     self._session.limit = SHORT_LIMIT
         return Claim(text, Proof.UNDECIDED if open_reason else Proof.PROVED, open_reason)
+
+    def _clash_by_joins(self, formulas: Sequence[Formula], most: int) -> bool:
+        """Return whether z3 refutes the formulas in each case of their joins, in which a join is one of its members."""
+        from symbcast.core.solver.f3_linear.z3_solver import some_point
+
+        divided = cases_of_join(formulas) if most else []
+        if divided:
+            return all(self._clash_by_joins(case, most - 1) for case in divided)
+        symbols = dict.fromkeys(s for f in formulas for s in symbols_in(f))
+        with suppress(GivenUpError):
+            return some_point(tuple(symbols), formulas, QUICK_LIMIT) is None
+        return False
 
     def _clash_as_multiples(self, formulas: Sequence[Formula]) -> bool:
         """Return whether z3 refutes the formulas with sizes as multiples: with divisions it computes long, in vain."""
@@ -336,6 +351,26 @@ class Prover:
             with suppress(GivenUpError):
                 return some_point(tuple(symbols), rewritten, QUICK_LIMIT, nlsat=nlsat) is None
         return False
+
+
+def cases_of_join(formulas: Sequence[Formula]) -> list[list[Formula]]:
+    """Return the cases of the first join of two terms, without it where it has a value; none if there is no join.
+
+    One member is 1 and the join is the other, or both are equal and the join is either, or it has no value. Replacing a
+    term by one of the same value keeps what a formula says, once what each term needs to have a value is written out.
+    """
+    joins = (o for f in formulas for o in operations_in(f) if o.kind == "join" and len(o.args) == 2)
+    join = next(joins, None)
+    if join is None:
+        return []
+    written = [with_values(f) for f in formulas]
+    left, right = (a.dim() for a in join.args)
+    cases = [(equal(left, 1), join.args[1]), (equal(right, 1), join.args[0]), (equal(left, right), join.args[0])]
+    divided = []
+    for case, value in cases:
+        put = Substitution({join: value}, of_symbols=False)
+        divided.append([*(with_dims(f, put.dim) for f in written), case])
+    return [*divided, [*written, *(negate(case) for case, _ in cases)]]
 
 
 def as_multiples(formulas: Sequence[Formula]) -> list[Formula]:
@@ -384,9 +419,8 @@ def _is_size_by_term(operation: Operation) -> bool:
     return is_plain and divisor.is_at_least(0) and dividend not in divisor.symbols()
 
 
-def _shortened(formulas: Sequence[Formula]) -> str:
-    text = formula_text(formulas[-1]) if formulas else "the constraints"
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+def _last_text(formulas: Sequence[Formula]) -> str:
+    return formula_text(formulas[-1]) if formulas else "the constraints"
 
 
 def _evidence(result: BroadcastCall, raw: Sequence[Formula]) -> list[Claim]:
