@@ -75,6 +75,21 @@ def _copies(
     values: Iterable[Any], is_symbolic: Symbolic, real_of: Callable[[Any], Any]
 ) -> Iterator[Callable[[], None]]:
     """Yield a function for each place, which restores it if necessary."""
+    for place, before in places(values):
+        kind = type(place)
+        if kind is _CACHE:
+            yield partial(_clear, place, is_symbolic)
+        elif kind is CellType:
+            yield partial(_restore_cell, place, before, is_symbolic)
+        elif before is not None:
+            yield partial(_restore, place, before, is_symbolic, real_of)
+
+
+def places(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what can be reached from some values and may keep others, with a copy of what it has now.
+
+    Dicts, lists, sets and cells have a copy; caches of functions, and all other objects, have None.
+    """
     seen: set[int] = set()
     waiting = list(values)
     while waiting and len(seen) < MAX_PLACES:
@@ -87,17 +102,15 @@ def _copies(
             if len(value) > MAX_ENTRIES:
                 continue
             copy = dict(value) if kind in _DICTS else list(value)
-            yield partial(_restore, value, copy, is_symbolic, real_of)
+            yield value, copy
             waiting += copy.values() if isinstance(copy, dict) else copy
-        elif kind is _CACHE:
-            yield partial(_clear, value, is_symbolic)
-            waiting.append(value.__wrapped__)
         elif kind is CellType:
             with suppress(ValueError):  # an empty cell
-                yield partial(_restore_cell, value, value.cell_contents, is_symbolic)
+                yield value, value.cell_contents
                 waiting.append(value.cell_contents)
         else:
-            waiting += _within(value, kind)
+            yield value, None
+            waiting += (value.__wrapped__,) if kind is _CACHE else _within(value, kind)
 
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})

@@ -108,3 +108,107 @@ def test_a_cell_of_a_notebook_is_followed_like_a_file():
     report = sb.trace(space["sums"], "N")
     assert str(report.condition) == "N >= 3"
     assert report.complete
+
+
+WEIGHTS, COUNTER, STATE = list(range(10)), [0], {"n": 0}
+
+
+def rows_by_number(x):
+    return [row * WEIGHTS[i] for i, row in enumerate(x)]
+
+
+def total_by_number(x):
+    return sum(x[i] * WEIGHTS[i] for i in range(len(x)))
+
+
+def stacked_by_number(x):
+    return np.stack([x[i] * WEIGHTS[i] for i in range(len(x))])
+
+
+def items_that_nothing_uses(x):
+    for i in range(len(x)):
+        WEIGHTS[i]
+    return x
+
+
+def items_of_an_iterator(x):
+    items = iter(WEIGHTS)
+    return [row * next(items) for row in x]
+
+
+def items_of_a_generator(x):
+    items = (w for w in WEIGHTS)
+    return [row * next(items) for row in x]
+
+
+def a_counter_of_the_module(x):
+    COUNTER[0] = 0
+
+    def one(row):
+        COUNTER[0] += 1
+        return row * WEIGHTS[COUNTER[0] - 1]
+
+    return [one(row) for row in x]
+
+
+def a_dict_of_the_module(x):
+    STATE["n"] = 0
+
+    def one(row):
+        STATE["n"] += 1
+        if STATE["n"] > 10:
+            raise ValueError("too many")
+        return row
+
+    out = []
+    for row in x:
+        out.append(one(row))  # noqa: PERF401 - a loop is what is tested
+    return out
+
+
+def a_counter_of_a_closure(x):
+    count = 0
+
+    def one(row):
+        nonlocal count
+        count += 1
+        return row * WEIGHTS[count - 1]
+
+    return [one(row) for row in x]
+
+
+def a_callable_with_a_state(x):
+    class Counts:
+        def __init__(self):
+            self.count = 0
+
+        def __call__(self, row):
+            self.count += 1
+            return row * WEIGHTS[self.count - 1]
+
+    return list(map(Counts(), x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        rows_by_number,
+        total_by_number,
+        stacked_by_number,
+        items_that_nothing_uses,
+        items_of_an_iterator,
+        items_of_a_generator,
+        a_counter_of_the_module,
+        a_dict_of_the_module,
+        a_counter_of_a_closure,
+        a_callable_with_a_state,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_what_each_iteration_leaves_behind_is_not_lost(function):
+    """They work for at most ten rows: eight are followed one by one, and above that nothing is said to work."""
+    report = sb.trace(function, "N, 3")
+    assert not report.complete
+    guard = report.guard(open=False)
+    assert not guard(N=11)
+    assert guard(N=2)

@@ -6,7 +6,7 @@ import ctypes
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType, FunctionType, ModuleType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +18,7 @@ from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import TRUE, Comparison, Formula, at_most, different, equal, opposite
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.paths.exploration import is_of_user, places
 from symbcast.paths.path import Path, Supposition, current
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 from symbcast.paths.steps import UntracedError, would_be_caught
@@ -137,6 +138,57 @@ def _of_data(item: Any) -> Any:
     return opaque(item) if type(item) is Size else item
 
 
+class HiddenState:
+    """What code of a loop's body may change other than the variables of the loop: it must leave all of this as it is.
+
+    These are the containers, cells and arrays that callers, functions and modules of the user keep, as far as they can
+    be reached from a frame and its callers, and from the function that makes the items.
+    """
+
+    def __init__(self, frame: FrameType, spaces: Iterable[LoopVariables], take: Callable[..., Any]) -> None:
+        self._frame = frame
+        values = [v for space in spaces for v in space.read().values()]
+        known = {id(v) for v in values} | {id(space.owner) for space in spaces}
+        self._places = [
+            (place, before if before is not None else container_contents(place))
+            for place, before in places([take, *_roots(frame)])
+            if id(place) not in known
+        ]
+        self._own = {n: frame.f_locals.get(n) for n in (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)}
+
+    def has_changed(self) -> bool:
+        """Return whether anything but the variables of the loop is another one than before."""
+        # A cell of the loop's own frame is one of its variables.
+        own = [(old, self._frame.f_locals.get(n)) for n, old in self._own.items()]
+        return any(self._differs(place, before, own) for place, before in self._places)
+
+    @staticmethod
+    def _differs(place: Any, before: Any, own: list[tuple[Any, Any]]) -> bool:
+        if type(place) is CellType:
+            now = place.cell_contents
+            return now is not before and not any(old is before and new is now for old, new in own)
+        if type(place) in (np.ndarray, SymbolicArray):
+            return bool(container_contents(place) != before)
+        if not isinstance(before, (dict, list)):
+            return False
+        now = place if isinstance(before, dict) else list(place)
+        pairs = (
+            [(now.get(k, ABSENT), v) for k, v in before.items()]
+            if isinstance(before, dict)
+            else zip(now, before, strict=False)
+        )
+        return len(now) != len(before) or any(a is not b for a, b in pairs)
+
+
+def _roots(frame: FrameType | None) -> Iterator[Any]:
+    """Yield the values of a frame and of its callers in code of the user, and their modules' names."""
+    while frame is not None:
+        if is_of_user(frame.f_globals.get("__name__"), frame.f_globals.get("__file__")):
+            yield from dict(frame.f_locals).values()
+            yield frame.f_globals
+        frame = frame.f_back
+
+
 class FrameState:
     """The locals of a frame, for a comparison with those of another turn of a loop."""
 
@@ -227,7 +279,8 @@ def increment_of(old: Any, new: Any, path: Path) -> Increment | None:
 # The body is run again from S(i), and must lead to S(i + 1). By induction the guess holds for all k, and the code
 # continues with S(n).
 #
-# The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data
+# The induction needs that nothing else differs between iterations, also not what callers, functions and modules keep
+# (`HiddenState`). So questions about i, and steps that depend on data
 # of the body, give up the loop: the exploration starts again, and iterates over numbers there. Items that only some
 # iterations add to a list are counted: by a form in the sizes if indices decide, else by a number that data decide.
 
@@ -242,12 +295,13 @@ class SymbolicLoop:
         frame: the frame of the loop.
         key: identifies the loop in the code.
         is_forked: whether data decided in an iteration if a comprehension keeps its item.
+        needs_check: whether the first pass did what only the first iteration does, so that a second one must follow.
     """
 
     def __init__(self, sequence: Sequence, key: Any, names: tuple[frozenset[str], ...], is_peeled: bool) -> None:
         self.count, self.key = sequence.count, key
         self.passes = 0
-        self.is_forked = False
+        self.is_forked = self.needs_check = False
         self.frame: FrameType | None = None
         self._take, self._facts = sequence.take, sequence.facts
         self._is_peeled = is_peeled
@@ -322,6 +376,7 @@ class SymbolicLoop:
         self._steps: list[dict[str, Increment]] = [{} for _ in self._spaces]
         self._later_values: list[dict[str, Any]] = [{} for _ in self._spaces]
         self._lists: list[tuple[list[Any], int, list[Any]]] = []
+        self._hidden = HiddenState(frame, self._spaces, self._take)
         return self._item()
 
     def _item(self) -> Any:
@@ -330,10 +385,12 @@ class SymbolicLoop:
 
     def _advance(self) -> bool:
         """Guess the state after k iterations, and set that of i iterations; return whether it must be checked."""
+        if self._hidden.has_changed():
+            self._refuse()
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
         lists = [self._is_always(items) for items, _, _ in self._lists]
-        if not (any(self._steps) or any(self._later_values) or lists):
+        if not (any(self._steps) or any(self._later_values) or lists or self.needs_check):
             return False
         # A state that one branch changes and another does not is not covered by what the other path guesses. Only a
         # list to which all branches add alike is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
+from inspect import GEN_CREATED, getgeneratorstate
 from itertools import chain
 from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from symbcast.arrays.standins import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
-from symbcast.core.algebra.terms import Dim
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
@@ -225,9 +226,15 @@ class CachedFunction:
 
 
 def _of_first_pass(at: Dim) -> Dim:
-    """Return a place for the first iteration: during the first pass, lists are as they are then."""
-    firsts = {known.index: 0 for known in here().loops.running if not known.is_checking()}
-    return replace_symbols(at, firsts) if firsts else at
+    """Return a place for the first iteration: during the first pass, lists are as they are then.
+
+    What the other iterations do at their places is for the second pass to see, so there must be one.
+    """
+    firsts = {known.index: known for known in here().loops.running if not known.is_checking()}
+    for size in symbols_of((at,)):
+        if size in firsts:
+            firsts[size].needs_check = True
+    return replace_symbols(at, dict.fromkeys(firsts, 0)) if firsts else at
 
 
 def _at(values: Any, at: Dim, count: Dim) -> Any:
@@ -429,6 +436,18 @@ def cast(function: Any, value: Any) -> Any:
     """Return ``function(value)``, which is an array for a type of elements and an array."""
     is_type = isinstance(function, type) and issubclass(function, np.generic)
     return value.astype(function) if is_type and type(value) is SymbolicArray else function(value)
+
+
+@_replaces("next")
+def next_of(*values: Any) -> Any:
+    """Give up the loop over a size in which an iterator advances: each iteration leaves it in another state."""
+    running = here().loops.running
+    is_new = type(values[0]) is GeneratorType and getgeneratorstate(values[0]) == GEN_CREATED
+    for known in running:
+        known.needs_check = True
+    if running and not is_new:
+        here().loops.refuse(running[-1].key)
+    return NotImplemented
 
 
 @_replaces("type")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 from typing import NamedTuple
 
@@ -123,7 +123,7 @@ class Reduction:
         self._given = list(clauses)
         # Many questions: they wait until someone reads the clauses, or no sample shows that these can hold.
         self._filtered = budget_stage(
-            REDUCED, lambda: without_implied(questions, self._given, needed), self._unfiltered
+            REDUCED, partial(without_implied, questions, self._given, needed), self._unfiltered
         )
         self._clauses = self._given
         self.origins: dict[Formula, Formula] = {}
