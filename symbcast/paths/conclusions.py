@@ -124,6 +124,7 @@ def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
     # On different paths, the same line can compute a data-dependent size from different arrays.
     supposed: dict[Symbol, list[frozenset[Formula]]] = {}
     conditional: dict[Formula, list[Formula]] = {}
+    branches = list(branches)
     for branch in branches:
         before: list[Formula] = []
         here: dict[Symbol, set[Formula]] = {}
@@ -138,14 +139,16 @@ def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
                 before.append(step.formula)
         for size, facts in here.items():
             supposed.setdefault(size, []).append(frozenset(facts))
+    # A path on which a size does not occur supposes nothing about it: 1 <= size <= N may need that N is not 0.
+    supposed = {size: facts for size, facts in supposed.items() if len(facts) == len(branches)}
     return [f for formula, cases in conditional.items() for f in _facts_for(formula, cases, supposed)]
 
 
 def _facts_for(
     formula: Formula, cases: Sequence[Formula], supposed: Mapping[Symbol, Sequence[frozenset[Formula]]]
 ) -> list[Formula]:
-    sizes = [s for s in symbols_in(formula) if s in supposed and str(s.name).startswith("?")]
-    is_alike = all(formula in facts for s in sizes for facts in supposed[s])
+    sizes = [s for s in symbols_in(formula) if str(s.name).startswith("?")]
+    is_alike = all(s in supposed and all(formula in facts for facts in supposed[s]) for s in sizes)
     return [formula] if is_alike else list(dict.fromkeys(cases))
 
 

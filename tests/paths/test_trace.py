@@ -429,3 +429,17 @@ def test_every_negative_size_of_a_reshape_is_what_is_left(function, arguments, c
     report = sb.trace(function, *arguments)
     assert report.complete and report.condition.equivalent(condition)
     assert not held(report, function, *arguments, sizes=range(7)).wrong
+
+
+def some_kept(x):
+    if len(x) > 2:
+        kept = np.flatnonzero(x[2:] > 0)
+        if len(kept) == 1:
+            raise ValueError("one is not enough")
+    return x
+
+
+def test_what_one_path_supposes_about_data_is_no_requirement_of_others():
+    report = sb.trace(some_kept, "N")
+    assert not report.condition.implies("N >= 1")
+    assert [report.guard(open=True)(N=n) for n in range(3)] == [True] * 3
