@@ -259,6 +259,7 @@ class ArrayContents:
         joins: the keys of joins that led to elements of which not all is known that holds.
         integer: the only element as an integer that data decide, once it was requested.
         divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
+        count: the number of elements of which these are the mean: where it is 0, they are NaN; None for others.
     """
 
     truth: bool | None = None
@@ -272,6 +273,7 @@ class ArrayContents:
     divisors: tuple[Any, ...] = ()
     integer: Any = None
     joins: tuple[Any, ...] = ()
+    count: Any = None
 
     @property
     def spread(self) -> ArrayContents:

@@ -356,8 +356,20 @@ def assign(array: SymbolicArray, key: Any, value: Any) -> None:
         # An index out of range is an error before the value is looked at.
         indexed(array, key)
         raise ValueError("setting an array element with a sequence.")
+    _refuse_infinite(array, value)
     _put_at(array, keys, indexed(array, key).dims, dims_of(value))
     array.forget(value, *keys)
+
+
+def _refuse_infinite(array: SymbolicArray, value: Any) -> None:
+    """Refuse one number that is NaN for integers, as NumPy does, but not for arrays; give up if it may be infinite."""
+    if array.dtype.kind in "iu" and not dims_of(value) and hasattr(type(value), "dims"):
+        contents = contents_of(value)
+        zeros = [equal(d, 0) for d in contents.divisors]
+        if contents.count is not None:
+            here().require(at_most(1, contents.count), "cannot convert float NaN to integer", ValueError)
+        elif zeros and here().ask(any_of(zeros)):
+            here().fail_to_trace("a number that may not be finite is written into integers")
 
 
 def _put_at(array: SymbolicArray, keys: tuple[Any, ...], place: Dims, value: Dims) -> None:

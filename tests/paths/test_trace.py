@@ -443,3 +443,23 @@ def test_what_one_path_supposes_about_data_is_no_requirement_of_others():
     report = sb.trace(some_kept, "N")
     assert not report.condition.implies("N >= 1")
     assert [report.guard(open=True)(N=n) for n in range(3)] == [True] * 3
+
+
+def a_mean_as_integer(x, y):
+    out = np.zeros(4, int)
+    out[: y.ndim] = y.mean()
+    return out, y[y > 0.5]
+
+
+def twice_a_mean_as_integer(x):
+    out = np.zeros(4, int)
+    out[0] = x.mean() * 2
+    return out
+
+
+def test_a_mean_of_no_elements_is_no_integer():
+    report = sb.trace(a_mean_as_integer, "N, M", "K, M")
+    assert report.complete
+    assert str(report.condition) == "K >= 1 and M >= 1"
+    later = sb.trace(twice_a_mean_as_integer, "N, M").guard(open=False)
+    assert [later(N=n, M=m) for n, m in [(0, 0), (0, 1), (1, 0), (1, 1)]] == [False, False, False, True]

@@ -266,7 +266,7 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
         mean.contents.truth = mean.contents.span = None
         count = multiply(*(array.dims[n] for n in axes_of(axis, array.ndim)))
         if not here().bounds.is_at_least(count, 1):
-            mean.contents.divisors = (count,)
+            mean.contents.divisors, mean.contents.count = (count,), count
     return mean
 
 
