@@ -165,19 +165,18 @@ class HiddenState:
     @staticmethod
     def _differs(place: Any, before: Any, own: list[tuple[Any, Any]]) -> bool:
         if type(place) is CellType:
-            now = place.cell_contents
+            try:
+                now = place.cell_contents
+            except ValueError:  # the body has emptied it
+                return True
             return now is not before and not any(old is before and new is now for old, new in own)
         if type(place) in (np.ndarray, SymbolicArray):
             return bool(container_contents(place) != before)
         if not isinstance(before, (dict, list)):
             return False
-        now = place if isinstance(before, dict) else list(place)
-        pairs = (
-            [(now.get(k, ABSENT), v) for k, v in before.items()]
-            if isinstance(before, dict)
-            else zip(now, before, strict=False)
-        )
-        return len(now) != len(before) or any(a is not b for a, b in pairs)
+        if isinstance(before, dict):
+            return len(place) != len(before) or any(place.get(k, ABSENT) is not v for k, v in before.items())
+        return len(place) != len(before) or any(a is not b for a, b in zip(list(place), before, strict=True))
 
 
 def _roots(frame: FrameType | None) -> Iterator[Any]:
