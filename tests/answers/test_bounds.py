@@ -182,7 +182,7 @@ def test_forms():
     [
         (("N +",), sb.ShapeSyntaxError, "ends too early"),
         (("N == 3",), sb.ShapeSyntaxError, "a relation is not a size"),
-        (("N, M",), sb.ShapeSyntaxError, "','"),
+        (("N, M",), sb.ShapeTypeError, "is not one size but a shape; write N"),
         ((2.5,), sb.DimensionError, "not a float"),
         ((True,), sb.ShapeTypeError, "not a dimension"),
         ((None,), sb.ShapeTypeError, "not an expression of sizes"),

@@ -22,6 +22,7 @@ USES: dict[str, Record] = {
     "matmul, left": lambda e: e.matmul("N, ?a", "M, K"),
     "matmul, right": lambda e: e.matmul("N, M", "?a, K"),
     "einsum": lambda e: e.einsum("ij,jk->ik", "N, ?a", "M, K"),
+    "gufunc": lambda e: e.gufunc("(m,n),(n)->(m)", "N, ?a", "M"),
     "reduce": lambda e: e.reduce("N, ?a", 0),
     "reshape, data": lambda e: e.reshape("N, ?a", "2, M"),
     "reshape, text": lambda e: e.reshape("N, 3", "?a, -1"),

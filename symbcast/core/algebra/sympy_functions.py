@@ -50,7 +50,7 @@ def check_name(name: object) -> str:
     if not isinstance(name, str):
         raise ShapeTypeError(name, "the name of a size", "write text such as 'N'; a number is a size as it is")
     several = re.findall(r"[^\W\d]\w*", name)
-    if len(several) > 1 and re.fullmatch(r"\w+(\s*[,\s]\s*\w+)+", name.strip()):
+    if len(several) > 1 and re.fullmatch(r"\w+(\s*,\s*\w+)+", name.strip()):
         use = f"write {', '.join(several)} = map(symbol, {several!r})"
         raise DimensionError(name, f"has the names of {len(several)} sizes", use)
     if not name or _EXPRESSION.fullmatch(name):
