@@ -60,7 +60,9 @@ def other_torch_file(path: Path) -> OtherTorchFile | None:
     # A pickle can run any code: only the names in an archive and the first bytes are read.
     if not is_zipfile(path):
         with path.open("rb") as file:
-            return PICKLED if file.read(2) in _PICKLE else CUT
+            if file.read(2) in _PICKLE:
+                return PICKLED
+        return CUT if path.suffix.lower() in (".pt2", ".pt", ".pth") else None
     try:
         with ZipFile(path) as archive:
             names = archive.namelist()

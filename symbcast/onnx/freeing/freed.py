@@ -648,8 +648,8 @@ def _places(name: str, dims: Sequence[Any], names: Sequence[str]) -> list[int]:
 
 def _whole_shape(name: str, dims: Sequence[Any]) -> str:
     """Return the advice to write an input's shape, with its numbers and names as they are."""
-    own = [str(number(dim)) if number(dim) is not None else dim.dim_param or "?" for dim in dims]
-    return f'write its shape with a name for each size to free: {{"{name}": "{", ".join(own)}"}}'
+    own = ", ".join(str(number(dim)) if number(dim) is not None else dim.dim_param or "?" for dim in dims)
+    return f'write its shape with a name for each size to free: {{"{name}": "{own}"}}, or --free "{name}={own}"'
 
 
 def _old_sizes(named: Sequence[_Axis]) -> tuple[dict[Symbol, int], dict[Symbol, tuple[str, int]]]:
