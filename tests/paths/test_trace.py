@@ -463,3 +463,17 @@ def test_a_mean_of_no_elements_is_no_integer():
     assert str(report.condition) == "K >= 1 and M >= 1"
     later = sb.trace(twice_a_mean_as_integer, "N, M").guard(open=False)
     assert [later(N=n, M=m) for n, m in [(0, 0), (0, 1), (1, 0), (1, 1)]] == [False, False, False, True]
+
+
+def test_a_sum_of_true_elements_is_a_number_of_them():
+    report = sb.trace(lambda x, y: y[: (x > 0).sum()] + y, "N", "M")
+    assert [report.guard()(N=n, M=m) for n, m in [(0, 0), (0, 1), (0, 2), (1, 2), (3, 2)]] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    rows = sb.trace(lambda x, y: y.reshape((x > 0).sum(), 2), "N", "M")
+    assert not rows.guard(open=False)(N=1, M=6)
+    assert str(sb.trace(lambda x: np.zeros((x > 0).sum()), "N").verdict.value) == "always"
