@@ -81,9 +81,7 @@ def test_objects_are_made_as_tests_make_them(project):
     assert call["with"] == {"mode": {"name": "models:Mode.MEAN"}, "key": {"dict": [["a", {"tuple": [1, [2.5, None]]}]]}}
     found, report = statuses()
     assert found == {"Layer.__call__": "partly", "Layer.wrong": "finding", "applied": "partly"}
-    assert [f.message for f in report.findings] == [
-        'Layer.wrong returns (b, 3), never "b 4": at b=1, i=5 it returns (1, 3)'
-    ]
+    assert [f.message for f in report.findings] == ['Layer.wrong returns (b, 3), never "b 4": at b=1 it returns (1, 3)']
     assert any("where i == 5, as of its object" in line for line in report.unproved)
 
     # What is in the file is tried: a constructor that changed since makes nothing.
