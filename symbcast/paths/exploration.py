@@ -85,21 +85,28 @@ def _copies(
             yield partial(_restore, place, before, is_symbolic, real_of)
 
 
-def places(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield what can be reached from some values and may keep others, with a copy of what it has now.
+# What `places` yields last if it has not looked at everything.
+UNSEEN = object()
 
-    Dicts, lists, sets and cells have a copy; caches of functions, and all other objects, have None.
+
+def places(values: Iterable[Any], most: int = MAX_PLACES, entries: int = MAX_ENTRIES) -> Iterator[tuple[Any, Any]]:
+    """Yield what can be reached from some values and may keep others, with a copy of what it has now: near ones first.
+
+    Dicts, lists, sets and cells have a copy; caches of functions, and all other objects, have None. At most so many
+    places, and containers of at most so many entries, are looked at; if some are left, `UNSEEN` is the last.
     """
     seen: set[int] = set()
-    waiting = list(values)
-    while waiting and len(seen) < MAX_PLACES:
-        value = waiting.pop()
+    waiting = deque(values)
+    is_whole = True
+    while waiting and len(seen) < most:
+        value = waiting.popleft()
         kind = type(value)
         if id(value) in seen or kind in _PLAIN:
             continue
         seen.add(id(value))
         if kind in _DICTS or kind in _LISTS or kind is set:
-            if len(value) > MAX_ENTRIES:
+            if len(value) > entries:
+                is_whole = False
                 continue
             copy = dict(value) if kind in _DICTS else list(value)
             yield value, copy
@@ -111,6 +118,8 @@ def places(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         else:
             yield value, None
             waiting += (value.__wrapped__,) if kind is _CACHE else _within(value, kind)
+    if waiting or not is_whole:
+        yield UNSEEN, None
 
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})

@@ -212,3 +212,9 @@ def test_what_each_iteration_leaves_behind_is_not_lost(function):
     guard = report.guard(open=False)
     assert not guard(N=11)
     assert guard(N=2)
+
+
+def test_a_counter_of_a_closure_is_noticed_in_a_large_module(monkeypatch):
+    for number in range(2500):
+        monkeypatch.setitem(globals(), f"table_{number}", [number])
+    assert not sb.trace(a_counter_of_a_closure, "N, 3").complete

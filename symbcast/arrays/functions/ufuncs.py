@@ -408,7 +408,8 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
             assign_out(output, result_dims, kind)
     truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
     span = _reduced_span(ufunc, data, axes)
-    if ufunc is np.add and np.dtype(kind).kind in "iu" and data.dtype.kind == "b" and initial in (np._NoValue, None):
+    is_plain = initial is np._NoValue or initial is None
+    if ufunc is np.add and np.dtype(kind).kind in "iu" and data.dtype.kind == "b" and is_plain:
         span = IntegerSpan(0, multiply(*(dims[n] for n in axes)), "none")  # a number of true elements
     contents = ArrayContents(truth, span, is_data=symbolic_array.is_of_data(data, where))
     return symbolic_array.outputs_or_results(outs, SymbolicArray(result_dims, kind, contents=contents))

@@ -18,7 +18,7 @@ from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import TRUE, Comparison, Formula, at_most, different, equal, opposite
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
-from symbcast.paths.exploration import is_of_user, places
+from symbcast.paths.exploration import UNSEEN, is_of_user, places
 from symbcast.paths.path import Path, Supposition, current
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 from symbcast.paths.steps import UntracedError, would_be_caught
@@ -142,7 +142,8 @@ class HiddenState:
     """What code of a loop's body may change other than the variables of the loop: it must leave all of this as it is.
 
     These are the containers, cells and arrays that callers, functions and modules of the user keep, as far as they can
-    be reached from a frame and its callers, and from the function that makes the items.
+    be reached from a frame and its callers, and from the function that makes the items. If that is
+    too much to compare, it counts as changed.
     """
 
     def __init__(self, frame: FrameType, spaces: Iterable[LoopVariables], take: Callable[..., Any]) -> None:
@@ -151,7 +152,7 @@ class HiddenState:
         known = {id(v) for v in values} | {id(space.owner) for space in spaces}
         self._places = [
             (place, before if before is not None else container_contents(place))
-            for place, before in places([take, *_roots(frame)])
+            for place, before in places([take, *_roots(frame)], 20_000, 1_000_000)
             if id(place) not in known
         ]
         self._own = {n: frame.f_locals.get(n) for n in (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)}
@@ -164,6 +165,8 @@ class HiddenState:
 
     @staticmethod
     def _differs(place: Any, before: Any, own: list[tuple[Any, Any]]) -> bool:
+        if place is UNSEEN:
+            return True
         if type(place) is CellType:
             try:
                 now = place.cell_contents
@@ -279,9 +282,9 @@ def increment_of(old: Any, new: Any, path: Path) -> Increment | None:
 # continues with S(n).
 #
 # The induction needs that nothing else differs between iterations, also not what callers, functions and modules keep
-# (`HiddenState`). So questions about i, and steps that depend on data
-# of the body, give up the loop: the exploration starts again, and iterates over numbers there. Items that only some
-# iterations add to a list are counted: by a form in the sizes if indices decide, else by a number that data decide.
+# (`HiddenState`). So questions about i, and steps that depend on data of the body, give up the loop: the exploration
+# starts again, and iterates over numbers there. Items that only some iterations add to a list are counted: by a form in
+# the sizes if indices decide, else by a number that data decide.
 
 
 class SymbolicLoop:
