@@ -22,10 +22,11 @@ from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArgume
 from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
-from symbcast.arrays.loops.loop import FrameState, check_ended, check_joins, checked_value
+from symbcast.arrays.loops.loop import check_ended, check_joins, checked_value
 from symbcast.arrays.loops.repeated import LongList
 from symbcast.arrays.loops.rewriting import loops_of
 from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
+from symbcast.arrays.loops.state import FrameState
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import guessed_meanings, with_advice

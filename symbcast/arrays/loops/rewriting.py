@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.loops import rewritten_calls as ours
-from symbcast.arrays.loops.loop import ARM, Arms, Filter, compared, either
+from symbcast.arrays.loops.joins import Arms, Filter, compared, either
 from symbcast.arrays.loops.repeated import repeat
 from symbcast.arrays.loops.rewritten_calls import item
+from symbcast.arrays.loops.state import ARM
 from symbcast.arrays.standins import is_full
 from symbcast.arrays.symbolic_array import SymbolicArray, percent_formatted, text_of_data
 

@@ -14,7 +14,7 @@ import numpy as np
 from symbcast.arrays import symbolic_array
 from symbcast.arrays.array_facts import here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
-from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
+from symbcast.arrays.loops.loop import SymbolicLoop
 from symbcast.arrays.loops.repeated import (
     Repeated,
     Sequence,
@@ -25,6 +25,7 @@ from symbcast.arrays.loops.repeated import (
     put_index,
     refuse_repeated,
 )
+from symbcast.arrays.loops.state import increment_of, is_alike
 from symbcast.arrays.standins import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
