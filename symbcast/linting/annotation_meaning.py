@@ -25,8 +25,13 @@ from symbcast.linting import specs
 MAX_FORMS = 24
 # The numbers of axes that are traced for ``*batch``.
 _MANY = (1, 2, 0)
-# The numbers of axes that are traced for ``...``: nobody means a number by it.
-_ANY_MANY = (2, 1)
+# The numbers of axes that are traced for ``...``, 0 only where no other axis is named: nobody means a number by it.
+_ANY_MANY = (2, 1, 0)
+# How many items a sequence of any length has: nobody means a number by that either.
+_LENGTHS = (2, 3)
+_LENGTH = "a length"
+# How many of these options a proof needs; the others cast doubt on findings.
+_FOR_PROOF = {"...": 2, _LENGTH: 1}
 
 
 class NoArgumentError(Exception):
@@ -41,6 +46,7 @@ class ArgumentForm:
         arguments: The arguments, by parameter.
         sizes: The sizes that each name of an axis stands for: one, or several for a name such as ``*batch``.
         ranks: The number of axes of each ``*batch`` and of ``...``.
+        length: The number of items of each sequence of any length; 0 if there is none.
         samples: The parameters whose annotation allows more values than were taken.
         integers: The names of sizes that are integer arguments, not axes.
         written: The text of each size that an expression may mention, such as ``self.n``.
@@ -51,11 +57,17 @@ class ArgumentForm:
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
     sizes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     ranks: dict[str, int] = dataclasses.field(default_factory=dict)
+    length: int = 0
     samples: list[str] = dataclasses.field(default_factory=list)
     integers: set[str] = dataclasses.field(default_factory=set)
     written: dict[str, str] = dataclasses.field(default_factory=dict)
     dots: set[str] = dataclasses.field(default_factory=set)
     chosen: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_for_doubt(self) -> bool:
+        """Whether this form only has to show that a finding is not about a number that nobody means."""
+        return self.length == _LENGTHS[1] or self.ranks.get("...") == 0
 
     @property
     def text(self) -> str:
@@ -69,7 +81,7 @@ def forms_of(
 ) -> tuple[list[ArgumentForm], list[str]]:
     """Return the forms of the arguments of a function, and in words what they leave out; nothing if they are all.
 
-    ``dtypes`` makes a library's dtype; ``numbers`` are the sizes of names that are known.
+    Those for doubt come last. ``dtypes`` makes a library's dtype; ``numbers`` are the sizes of names that are known.
 
     Raises `NoArgumentError` if no argument can be made.
     """
@@ -77,14 +89,15 @@ def forms_of(
     forms = [first.form(parameters)]
     count = 1
     for key, options in first.options.items():
-        count *= options
+        count *= min(options, _FOR_PROOF.get(key, options))
         for option in range(1, options):
             if len(forms) < MAX_FORMS:
                 try:
                     forms.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(parameters))
                 except NoArgumentError:
                     forms[0].samples.append(key)
-    return forms, list(_left_out(forms, count))
+    forms.sort(key=lambda form: form.is_for_doubt)
+    return forms, list(_left_out([f for f in forms if not f.is_for_doubt], count))
 
 
 def _left_out(forms: Sequence[ArgumentForm], count: int) -> Iterator[str]:
@@ -188,7 +201,8 @@ class _ArgumentMaker:
         if spec.rest is None:
             return tuple(self._argument(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
         self._form.samples.append(place)
-        items = [self._argument(spec.rest, f"{place}[{n}]") for n in range(2)]
+        self._form.length = _LENGTHS[self._option(_LENGTH, len(_LENGTHS))]
+        items = [self._argument(spec.rest, f"{place}[{n}]") for n in range(self._form.length)]
         return items if spec.is_list else tuple(items)
 
     # Axes.
@@ -196,7 +210,7 @@ class _ArgumentMaker:
     def _dims(self, spec: specs.ArraySpec, place: str) -> Iterator[str]:
         for number, axis in enumerate(spec.axes):
             if axis.is_many:
-                yield from self._many(axis, place)
+                yield from self._many(axis, place, is_alone=len(spec.axes) == 1)
             elif axis.kind == "any":
                 yield self._new("any")
             elif axis.can_stretch and self._option(f"{place}, axis {number}", 2):
@@ -216,10 +230,10 @@ class _ArgumentMaker:
         self._form.sizes.setdefault(axis.text, (text,))
         return text
 
-    def _many(self, axis: specs.AnnotatedAxis, place: str) -> Iterator[str]:
+    def _many(self, axis: specs.AnnotatedAxis, place: str, *, is_alone: bool) -> Iterator[str]:
         key = "..." if axis.kind == "any" else f"*{axis.text}"
         ranks = _ANY_MANY if axis.kind == "any" else _MANY
-        rank = self._form.ranks[key] = ranks[self._option(key, len(ranks))]
+        rank = self._form.ranks[key] = ranks[self._option(key, len(ranks) - (axis.kind == "any" and not is_alone))]
         if axis.kind == "any":
             dots = [self._new("any") for _ in range(rank)]
             self._form.dots.update(dots)

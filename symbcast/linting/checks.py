@@ -66,6 +66,11 @@ class FindingDraft:
     called: str = ""
     fix: Fix | None = None
 
+    @property
+    def condition(self) -> str:
+        """The condition in the message; empty if there is none."""
+        return self.message.partition(" only if ")[2].partition(": at ")[0]
+
 
 @dataclass
 class AnnotationFindings:
@@ -537,6 +542,8 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     bound: dict[str, int] = {}
     is_proved = True
     for form in forms:
+        if form.is_for_doubt and not drafts:
+            continue
         positional, named = _arguments(form, signature)
         try:
             traced: LibraryTrace = library.traced(signature.function, positional, named, request.min_size)
@@ -571,8 +578,8 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments by position and by name."""
-    positional = [v for n, v in form.arguments.items() if n not in signature.keywords]
-    return positional, {n: v for n, v in form.arguments.items() if n in signature.keywords}
+    by_place = [(v,) if n != signature.spread else v for n, v in form.arguments.items() if n not in signature.keywords]
+    return [v for values in by_place for v in values], {n: form.arguments[n] for n in signature.keywords}
 
 
 def _findings(
@@ -580,15 +587,18 @@ def _findings(
 ) -> Iterator[Finding]:
     """Yield one finding for each code and condition, and for each code and line.
 
-    What fails only for some numbers of axes of ``...`` is left out: nobody means a number by it.
+    What fails only for some numbers of axes of ``...`` is left out, and what depends on how long a sequence is: nobody
+    means a number by them.
     """
-    ranks = {f.ranks["..."] for f in forms if "..." in f.ranks}
+    ranks, lengths = {f.ranks.get("...") for f in forms}, {f.length for f in forms}
     seen: set[tuple[str, sources.Position | str]] = set()
     for form, draft in drafts:
         key = draft.code.id, draft.place
-        alike = {f.ranks.get("...") for f, d in drafts if (d.code.id, d.place) == key}
+        alike = [(f, d) for f, d in drafts if (d.code.id, d.place) == key]
         about = draft.code.id, draft.message.partition(": at ")[0]
-        if key in seen or about in seen or (ranks and not ranks <= alike):
+        if key in seen or about in seen or not ranks <= {f.ranks.get("...") for f, _ in alike}:
+            continue
+        if not lengths <= {f.length for f, d in alike if d.condition == draft.condition}:
             continue
         seen |= {key, about}
         where = f" (with {form.text})" if form.text and _is_of_rank(forms, drafts, key) else ""

@@ -103,9 +103,10 @@ class NotFoundError(Exception):
 class FunctionSignature:
     """A function without its wrappers, and what its annotations say.
 
-    ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation. ``numbers``
-    are the integers that a method's object was constructed with; None if nothing was constructed. ``is_described``
-    says that comments or the docstring were read too.
+    ``keywords`` are the parameters that must be given by name, and ``spread`` is the one that takes any number of
+    arguments; ``returns`` is None without an annotation. ``numbers`` are the integers that a method's object was
+    constructed with; None if nothing was constructed. ``is_described`` says that comments or the docstring were read
+    too.
     """
 
     function: Callable[..., Any]
@@ -114,6 +115,7 @@ class FunctionSignature:
     returns: specs.Spec | None
     numbers: Mapping[str, int] | None = None
     is_described: bool = False
+    spread: str = ""
 
     @property
     def arrays(self) -> list[specs.ArraySpec]:
@@ -169,10 +171,15 @@ def signature_of(module: ModuleType, source: SourceFunction) -> FunctionSignatur
     taken = inspect.signature(function, follow_wrapped=False)
     parameters: dict[str, specs.Spec] = {}
     numbers: Mapping[str, int] | None = None
+    spread = ""
     for number, (parameter, said) in enumerate(taken.parameters.items()):
-        if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
+        if said.kind == said.VAR_KEYWORD:
             continue
-        if number == 0 and is_method and owner is not None:
+        if said.kind == said.VAR_POSITIONAL:
+            items = specs.TupleSpec((), _annotated(said.annotation, space))
+            parameters[parameter] = items if specs.arrays_in(items) else specs.ValueSpec(((),), is_sample=True)
+            spread = parameter
+        elif number == 0 and is_method and owner is not None:
             own = parameters[parameter] = _own(owner, function, space)
             numbers = own.numbers if isinstance(own, (specs.ObjectSpec, specs.ValueSpec)) else None
         else:
@@ -184,7 +191,7 @@ def signature_of(module: ModuleType, source: SourceFunction) -> FunctionSignatur
     returns = _annotated(taken.return_annotation, space, is_returned=True)
     returns = _described(returns, source.described.get("return"))
     promised = None if returns == _NOTHING else returns
-    return FunctionSignature(function, parameters, keywords, promised, numbers, bool(source.described))
+    return FunctionSignature(function, parameters, keywords, promised, numbers, bool(source.described), spread)
 
 
 def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:

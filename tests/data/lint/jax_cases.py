@@ -1,6 +1,7 @@
 """Annotated functions of JAX; the comment at the end of a signature has the codes that lint finds."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +41,26 @@ def shortened(x: PyTree[Float[Array, "?n"]]) -> PyTree[Float[Array, "?n"]]:  # S
 
 def scanned(x: Float[Array, "t d"]) -> tuple[Float[Array, "d"], Float[Array, "t d"]]:
     return jax.lax.scan(lambda c, v: (c + v, c * v), jnp.zeros(x.shape[1]), x)
+
+
+def weighted(weights: Float[Array, "n"], parts: Sequence[Float[Array, "d"]]) -> Float[Array, "d"]:
+    return weights @ jnp.stack(parts)
+
+
+def numbers(parts: Sequence[Float[Array, "..."]]) -> Float[Array, "n"]:
+    return jnp.stack(parts)
+
+
+def joined(parts: list[Float[Array, "n"]]) -> Float[Array, "n"]:  # SYM103
+    return jnp.concatenate(parts)
+
+
+def appended(x: Float[Array, "n d"], *more: Float[Array, "_ d"]) -> Float[Array, "m d"]:
+    return jnp.concatenate([x, *more])
+
+
+def products(x: Float[Array, "n d"], *more: Float[Array, "n d"]) -> Float[Array, "n"]:  # SYM105
+    return sum((x @ y for y in more), x)[0]
 
 
 def like(x: Float[ArrayLike, "n"]) -> Float[Array, "n"]:
