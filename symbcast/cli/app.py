@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from symbcast.cli import terminal
 from symbcast.cli.terminal import LEAST_WIDTH, MOST_WIDTH, Exit, UsageError
-from symbcast.core.interrupts import leave
+from symbcast.core.interrupts import end, leave
 from symbcast.errors import ShapeSyntaxError, ShapeTypeError, SymbcastError
 
 # The width of excerpts if the width of stderr is unknown.
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     status = run(sys.argv[1:] if arguments is None else arguments)
     if status == Exit.INTERRUPTED:
         leave()
-    sys.exit(status)
+    end(status)
 
 
 def run(arguments: Sequence[str]) -> int:

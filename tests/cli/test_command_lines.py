@@ -239,7 +239,7 @@ def test_completion_says_where_it_cannot_write(tmp_path, monkeypatch, capsys):
     assert "cannot be written: Not a directory" in capsys.readouterr().err
 
 
-# Interrupts, and pipes that are closed.
+# The end of the process: after an answer, interrupts, and pipes that are closed.
 
 
 BEGUN = """import sys; sys.argv[0] = 'symbcast'
@@ -253,6 +253,35 @@ def started(*arguments):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = [sys.executable, *arguments]
     return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
+
+
+ENDING = """import atexit, sys, threading; sys.argv[0] = 'symbcast'; over = threading.Event()
+from symbcast.cli import main
+{}
+atexit.register(print, 'registered')
+try:
+    main(['check', {!r}, '3'])
+finally:
+    print('raised'); over.set()"""
+WAITS = "threading.Thread(target=lambda: (over.wait(60), print('waited'))).start()"
+
+
+@pytest.mark.parametrize(
+    ("before", "last"),
+    [
+        ("", ["registered"]),
+        ("sys.setprofile(lambda *_: None)", ["raised", "registered"]),
+        (WAITS, ["raised", "waited", "registered"]),
+    ],
+    ids=["alone", "profiled", "with a thread"],
+)
+@pytest.mark.parametrize(("shape", "status"), [("3", Exit.ALWAYS), ("N", Exit.FAILS), ("2(", Exit.USAGE)])
+def test_the_command_ends_with_its_output_written(before, last, shape, status):
+    process = started("-c", ENDING.format(before, shape))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == status, err
+    assert out.decode().splitlines()[-len(last) :] == last
+    assert ("numpy: " in out.decode()) != (status == Exit.USAGE)
 
 
 @pytest.mark.parametrize("delay", [0, 0.05, 0.1, 0.2, 0.4])
