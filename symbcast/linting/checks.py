@@ -557,7 +557,7 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
         limits.update(dict.fromkeys(findings_of_form.limits))
         bound.update(findings_of_form.bound)
         is_proved = is_proved and findings_of_form.is_proved and traced.is_proved
-    findings = tuple(_findings(request, forms, drafts))
+    findings = tuple(_findings(request, forms, drafts, _origin(request, signature)))
     if findings:
         return _checked(request, "finding", reasons[0] if reasons else "", findings, len(forms))
     if bound.keys() - (signature.numbers or {}).keys():
@@ -582,10 +582,17 @@ def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[A
     return [v for values in by_place for v in values], {n: form.arguments[n] for n in signature.keywords}
 
 
+def _origin(request: FunctionToCheck, signature: FunctionSignature) -> str:
+    """Return in words what made the object of a method, if that is not its class; else nothing."""
+    owner = request.function.name.rpartition(".")[0].rpartition(".")[2]
+    own = next(iter(signature.parameters.values()), None)
+    return f" (of {own.name})" if owner and isinstance(own, specs.ObjectSpec) and own.name != owner else ""
+
+
 def _findings(
-    request: FunctionToCheck, forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]]
+    request: FunctionToCheck, forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]], origin: str
 ) -> Iterator[Finding]:
-    """Yield one finding for each code and condition, and for each code and line.
+    """Yield one finding for each code and condition, and for each code and line; ``origin`` ends its message.
 
     What fails only for some numbers of axes of ``...`` is left out, and what depends on how long a sequence is: nobody
     means a number by them.
@@ -603,7 +610,7 @@ def _findings(
         seen |= {key, about}
         where = f" (with {form.text})" if form.text and _is_of_rank(forms, drafts, key) else ""
         sizes: Mapping[str, int] = draft.sizes
-        text = f"{draft.message}{where}"
+        text = f"{draft.message}{where}{origin}"
         yield Finding(
             request.path,
             draft.place.line,

@@ -555,7 +555,8 @@ def class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> Object
 
 def _class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | ValueSpec | None:
     if is_abstract(kind):
-        kinds: list[type] = type.__subclasses__(kind)
+        # Private classes last: they may be for one purpose only.
+        kinds: list[type] = sorted(type.__subclasses__(kind), key=lambda k: k.__name__.startswith("_"))
         below = (class_spec(k, inner, package) for k in kinds if _package(k) == package)
         return next((spec for spec in below if spec is not None), None)
     if dataclasses.is_dataclass(kind) and _sets_fields_only(kind):
@@ -612,7 +613,7 @@ def _sets_fields_only(kind: type) -> bool:
 
 def _constructed(call: Any, function: Any, inner: Callable[[Any], Spec]) -> ObjectSpec | None:
     """Return how a class or a function makes an object, from arguments for its parameters without a default."""
-    hints = _hints_of(function)
+    hints = {**_hints_of(function), **_converted(call)}
     # One alternative each: an object without a part is allowed, and nobody means it.
     fields = needed_fields(call, lambda p: _argument(p.name, hints, inner))
     if fields is None or not all(map(_is_known, fields.values())):
@@ -625,6 +626,14 @@ def _constructed(call: Any, function: Any, inner: Callable[[Any], Spec]) -> Obje
             raise NotMadeError(f"{call.__name__} raises {type(error).__name__}: {error}") from error
 
     return ObjectSpec(call.__name__, fields, make, numbers={})
+
+
+def _converted(kind: Any) -> dict[str, Any]:
+    """Return the annotations of the fields with a converter, as in Equinox: it accepts more than the field may hold."""
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    names = [field.name for field in fields if "converter" in field.metadata]
+    hints = _hints(kind) if names and isinstance(kind, type) else {}
+    return {name: hints[name] for name in names if name in hints}
 
 
 def _argument(name: str, hints: Mapping[str, Any], inner: Callable[[Any], Spec]) -> Spec | None:

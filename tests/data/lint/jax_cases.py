@@ -1,5 +1,6 @@
 """Annotated functions of JAX; the comment at the end of a signature has the codes that lint finds."""
 
+import abc
 import dataclasses
 from collections.abc import Sequence
 
@@ -87,3 +88,45 @@ class Linear:
 
     def wrong(self, x: Float[Array, "in"]) -> Float[Array, "in"]:  # SYM101
         return self.weight @ x
+
+
+def _data(values):
+    return values[:, None] if values.ndim == 1 else values
+
+
+@dataclasses.dataclass(init=False)
+class Data:
+    values: Float[Array, "n d"] = dataclasses.field(metadata={"converter": _data})
+
+    # Equinox gives a parameter the annotation of its converter.
+    def __init__(self, values: Float[Array, "n d *p"] | Float[Array, "n"]):
+        self.values = _data(values)
+
+    def mean(self) -> Float[Array, "d"]:
+        return self.values.mean(0)
+
+
+def as_data(x: Float[Array, "n d"] | Data) -> Data:
+    return x if isinstance(x, Data) else Data(x)
+
+
+class Kernel(abc.ABC):
+    @abc.abstractmethod
+    def of(self, x):
+        """Return the kernel's values."""
+
+    def values(self, x: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        return self.of(x)
+
+    def sums(self, x: Float[Array, "n d"]) -> Float[Array, "d"]:  # SYM101
+        return self.of(x).sum(1)
+
+
+class _Constant(Kernel):
+    def of(self, x):
+        return jnp.zeros(1)
+
+
+class Identity(Kernel):
+    def of(self, x):
+        return x
