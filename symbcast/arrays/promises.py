@@ -28,7 +28,7 @@ from symbcast.arrays.arguments import (
 )
 from symbcast.arrays.trace import TraceReport, trace
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
@@ -106,7 +106,7 @@ def report_of_crash(call: TraceCall, name: str, error: DiedError) -> TraceReport
     """Return the report for a function that killed the process it was traced in: nothing is known."""
     reason = f"{name} killed the process that it was traced in: {_ending(error.status)}"
     arguments = TraceArguments(call.arguments, call.named)
-    scope = Scope(arguments.shapes, arguments.is_fresh, read_assumptions(call.assume), check_min_size(call.min_size))
+    scope = Scope.of_arguments(arguments.shapes, arguments.is_fresh, call.assume, call.min_size)
     return TraceReport(scope, Exploration([PathOutcome((), untraced=UntracedError(reason))]), name, arguments.texts())
 
 

@@ -30,12 +30,11 @@ from symbcast.arrays.loops.state import FrameState
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import guessed_meanings, with_advice
-from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.programs.arguments import Assumptions, read_assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import value_at
@@ -367,9 +366,7 @@ def trace(
     check_call(function, arguments, named)
     traced_arguments = TraceArguments(arguments, named)
     check_dtypes(traced_arguments)
-    scope = Scope(
-        traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
-    )
+    scope = Scope.of_arguments(traced_arguments.shapes, traced_arguments.is_fresh, assume, min_size)
 
     traced = _Traced(called, function, traced_arguments, scope, max_paths)
     with np.errstate(all="ignore"):

@@ -13,9 +13,8 @@ from symbcast.arrays.arguments import ArrayArgument, TraceArguments, check_call
 from symbcast.arrays.standins import WRAPPERS, real_of
 from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.arguments import Assumptions, read_assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
@@ -122,7 +121,7 @@ def trace(
     """
     check_call(function, arguments, named, caller="jax.trace")
     traced = TraceArguments(arguments, named, dtype="float32")
-    scope = Scope(traced.shapes, traced.is_fresh, read_assumptions(assume), check_min_size(min_size))
+    scope = Scope.of_arguments(traced.shapes, traced.is_fresh, assume, min_size)
     call = JaxCall(function, traced, scope.shapes)
     serials = count()
 

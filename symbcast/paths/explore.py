@@ -8,8 +8,7 @@ from typing import Any
 from symbcast.answers.show.document import Document, Room
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import check_min_size
-from symbcast.core.programs.arguments import Assumptions, read_assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.errors import ShapeTypeError
@@ -71,7 +70,7 @@ def explore_paths(
         hint = "the function comes first: explore_paths(f, 'N')" if callable(sizes) else "pass the function"
         raise ShapeTypeError(run, "a function", hint)
     input_shape = known_rank(shape(sizes), "paths", "give each size its own name")
-    scope = Scope((input_shape,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
+    scope = Scope.of_arguments((input_shape,), (isinstance(sizes, str),), assume, min_size)
     (bound,) = scope.shapes
     calls, home = SizeFunction(run, bound.dims), home_of(run)
     with restoring_caches([run], (Size, Real)):

@@ -258,6 +258,8 @@ class Path(Context):
             return
         if formula == FALSE or known is False:
             raise error(reason)
+        if self.loops.partial and not self.implies(formula):
+            self.loops.check_reached(formula)
         # A requirement on a loop's index must hold in each iteration: linear ones do if both ends do.
         if self.loops.varying and self._requires_ends(formula, reason, error):
             return
@@ -483,9 +485,25 @@ class Path(Context):
             return False
         if len(indices) > 1 or not steps.is_linear(formula, indices[0]):
             self.loops.refuse(key)
-        for end in (0, last):
-            self.require(replace_in_formula(formula, {indices[0]: end}), reason, error)
+        first, end = (replace_in_formula(formula, {indices[0]: at}) for at in (0, last))
+        self.require(first, reason, error)
+        left = self.loops.that_may_be_left(indices[0])
+        if left is None or self.implies(end):
+            self.require(end, reason, error)
+            return True
+        # Data may leave the loop before its last iteration: it is required where the loop is not left, and at its stop.
+        left.delayed.append((end, reason, error, self.place(), self.operation, self.operands))
+        self.require(replace_in_formula(formula, {indices[0]: left.stop()}), reason, error)
+        self._learn(formula)
         return True
+
+    def require_delayed(self, loop: Any) -> None:
+        """Require of the last iteration of a loop that is not left what was required of the others."""
+        for formula, reason, error, place, *doing in loop.delayed:
+            self.require(formula, reason, error)
+            if self.steps and self.steps[-1].formula == formula:
+                self.steps[-1] = self.steps[-1]._replace(place=place, operation=doing[0], operands=doing[1])
+        loop.delayed.clear()
 
     def is_open(self, formula: Formula) -> bool:
         """Return whether neither a formula nor its negation is known to follow from the facts."""

@@ -10,7 +10,8 @@ import dis
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path as FilePath
@@ -444,6 +445,8 @@ class Loops:
         of_sizes: the joins of what sizes decide, not data.
         supposed: what holds only in the part that is running: in an arm of an ``if``, in a loop that may be empty.
         arrays: the real arrays that supported lines created, each with its line.
+        partial: what is run although Python may stop before, each with whether it is certain that it starts.
+        exhausted: the frames of generators that are consumed to their end.
     """
 
     def __init__(self) -> None:
@@ -460,6 +463,32 @@ class Loops:
         self.of_sizes: set[Hashable] = set()
         self.supposed: list[Any] = []
         self.arrays: list[tuple[Any, CodePlace]] = []
+        self.partial: list[tuple[Hashable, bool]] = []
+        self.exhausted: list[FrameType | None] = []
+
+    def that_may_be_left(self, index: Symbol) -> Any:
+        """Return the running loop of an index if data may leave it before its last iteration; None for others."""
+        known = next((known for known in self.running if known.index is index), None)
+        return known if known is not None and known.may_be_left and known.frame not in self.exhausted else None
+
+    @contextmanager
+    def unreached(self, key: Hashable, *, is_first: bool = False) -> Iterator[None]:
+        """Run what Python may not reach, except for its first iteration: an error there gives it up."""
+        self.partial.append((key, is_first))
+        try:
+            yield
+        except Exception as error:
+            if is_first or isinstance(error, UntracedError):
+                raise
+            self.refuse(key)
+        finally:
+            self.partial.pop()
+
+    def check_reached(self, formula: Formula) -> None:
+        """Give up what Python may not reach because something is required there."""
+        for key, is_first in self.partial:
+            if not is_first or self.are_in(formula):
+                self.refuse(key)
 
     def refuse_written(self, frame: FrameType | None, root: FrameType | None, *, is_size: bool = False) -> None:
         """Give up the real arrays of a frame that stores something into one, which only a trace has."""
@@ -587,7 +616,7 @@ class IterationCounts:
         self, frame: FrameType | None, root: FrameType | None, symbols: frozenset[Symbol], answer: bool
     ) -> PathIteration:
         """Count an open question about some sizes, which gets an answer."""
-        frame = own_frame(frame, root)
+        asking, frame = frame, own_frame(frame, root)
         if frame is None:
             return PathIteration(False)
         # Questions about other sizes are no turns: a loop may compare the axes of arrays.
@@ -596,7 +625,8 @@ class IterationCounts:
         if max(self._counts[key], _depth(frame, root)) > iteration_limit(symbols):
             return PathIteration(True)
         # A `for` loop has a state that no name has: its iterator. Turns of such loops are only counted.
-        if symbols or self.state_of is None or _has_iterator(frame.f_code, frame.f_lasti):
+        is_plain = _asks_once(asking, frame) and not _has_iterator(frame.f_code, frame.f_lasti)
+        if symbols or self.state_of is None or not is_plain:
             return PathIteration(False)
         place, state = (frame, frame.f_lasti), self.state_of(frame)
         before, said, grown = self._last.get(place, (None, answer, {}))
@@ -616,6 +646,19 @@ class IterationCounts:
         self._counts.clear()
         self._last.clear()
         self._growing.clear()
+
+
+def _asks_once(frame: FrameType | None, own: FrameType) -> bool:
+    """Return whether an instruction of the user's frame asks one question, and not one for each of many items.
+
+    ``any(values)``, ``[a, b] == [c, d]`` and ``filter(None, values)`` have a state that no name has either.
+    """
+    while frame is not None and frame.f_back is not own:
+        frame = frame.f_back
+    name, asked = dis.opname[own.f_code.co_code[own.f_lasti]], "" if frame is None else frame.f_code.co_name
+    if name in ("COMPARE_OP", "FOR_ITER"):
+        return asked in ("__lt__", "__le__", "__gt__", "__ge__", "_started")
+    return "JUMP" in name or name in ("TO_BOOL", "UNARY_NOT")
 
 
 @lru_cache(maxsize=4096)

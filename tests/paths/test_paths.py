@@ -326,6 +326,13 @@ def test_assumptions_that_contradict_are_refused():
         sb.explore_paths(lambda sizes: 0, "N", assume=["N > 3", "N < 2"])
 
 
+@pytest.mark.parametrize("ask", [sb.trace, sb.explore_paths])
+def test_assumptions_about_no_size_of_the_arguments_are_refused(ask):
+    with pytest.raises(sb.AssumptionError, match="did you mean N"):
+        ask(lambda x: x, "N", assume="n >= 1")
+    assert ask(lambda x: x, "N", assume=["N == 8*k", "k >= 2"]).complete
+
+
 def test_a_loop_over_a_thousand_numbers_requires_nothing_that_is_settled():
     # Each turn required twice what the number had settled: effort grew with the square of the turns.
     def last(x):

@@ -24,7 +24,7 @@ from symbcast.arrays.loops.state import (
 )
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
-from symbcast.core.algebra.formulas import Comparison
+from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.paths.path import Path, Supposition
@@ -56,6 +56,8 @@ class SymbolicLoop:
         key: identifies the loop in the code.
         is_forked: whether data decided in an iteration if a comprehension keeps its item.
         needs_check: whether the first pass did what only the first iteration does, so that a second one must follow.
+        may_be_left: whether the body has a ``break`` or a ``return``, or what takes its items may stop.
+        delayed: what must hold in the last iteration, if the loop is not left before.
     """
 
     def __init__(self, sequence: Sequence, key: Any, names: tuple[frozenset[str], ...], is_peeled: bool) -> None:
@@ -66,7 +68,9 @@ class SymbolicLoop:
         self._take, self._facts = sequence.take, sequence.facts
         self._is_peeled = is_peeled
         # Names that the body assigns before it reads them; lists that it only appends to, and to which it always does.
-        self._dead, self._appended, self._always = names
+        self._dead, self._appended, self._always, left = names
+        self.may_be_left, self.delayed = bool(left), list[Any]()
+        self._stop: Dim | None = None
         self._path = here()
         # In a loop, there may be no iteration for some of its indices: what to give up, and what is supposed.
         self._none = ("none", key)
@@ -119,6 +123,13 @@ class SymbolicLoop:
         born = set(path.loops.born[self._data_before :])
         questions = path.questions[self._questions_before :]
         return any(q.is_open and not born.isdisjoint(symbols_in(q.formula)) for q in questions)
+
+    def stop(self) -> Dim:
+        """Return the index at which data leave the loop."""
+        if self._stop is None:
+            self._stop = self._path.data_size("stop")
+            self._path.suppose(at_most(self._stop, subtract(self.count, 1)))
+        return self._stop
 
     def _start(self, frame: FrameType) -> Any:
         path = self._path
@@ -194,7 +205,8 @@ class SymbolicLoop:
             elif old is new:
                 self._compare_items(contents[name], new)
             elif not is_alike(old, new):
-                step = increment_of(old, new, self._path)
+                # The first iteration has the index 0.
+                step = increment_of(old, put_index(new, {self.index: 0}), self._path)
                 if step is not None:
                     self._steps[number][name] = step
                 else:
@@ -301,6 +313,7 @@ class SymbolicLoop:
 
     def _end(self) -> None:
         """Leave the loop: what the last iteration assigned depends on the last index."""
+        self._path.require_delayed(self)
         last = {self.index: subtract(self.count, 1)}
         for space in self._spaces:
             # Lists hold `Repeated`, which has the index for all iterations.

@@ -251,6 +251,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "arms": Arms,
     "compared": compared,
     "either": either,
+    "conjunction": lambda value, key, rest: either(value, key, rest, lambda: value),
+    "disjunction": lambda value, key, rest: either(value, key, lambda: value, rest),
     "filter": Filter,
     "key": ours.key,
     "contains": ours.contains,
@@ -274,7 +276,9 @@ class _Rewriting(ast.NodeTransformer):
         self._file = file
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        names = _dead_names(node), *_appended_names(node)
+        inner = [n for statement in node.body for n in ast.walk(statement)]
+        left = tuple({"stop" for n in inner if isinstance(n, (ast.Break, ast.Return, ast.Yield))})
+        names = _dead_names(node), *_appended_names(node), left
         node.body = _without_continue(node.body)
         self.generic_visit(node)
         node.iter = self._looped(node.iter, names)
@@ -284,8 +288,8 @@ class _Rewriting(ast.NodeTransformer):
         is_plain = not isinstance(node.test, ast.BoolOp) or _is_pure_all(node.test)
         changed = _changed_by([*node.body, *node.orelse]) if is_plain else None
         if changed is None:
-            return self.generic_visit(node)
-        test, body, orelse = node.test, node.body, node.orelse or [ast.copy_location(ast.Pass(), node)]
+            return self.visit_While(node)
+        test, body, orelse = _split(node.test), node.body, node.orelse or [ast.copy_location(ast.Pass(), node)]
         # Arms of `not`, `and` and `or` are those of their operands, each of which may be a question of its own.
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self.visit_If(ast.copy_location(ast.If(test.operand, orelse, body), node))
@@ -303,11 +307,51 @@ class _Rewriting(ast.NodeTransformer):
         chosen.body, chosen.orelse = [self.visit(n) for n in body], [self.visit(n) for n in orelse]
         return ast.copy_location(ast.For(target, arms_call, [chosen], []), node)
 
+    def visit_While(self, node: ast.If | ast.While) -> ast.AST:
+        """Rewrite a loop or a branch of which one arm is chosen: its line asks, and a turn of a loop is known by it."""
+        node.test = self._chosen(node.test)
+        node.body, node.orelse = [self.visit(n) for n in node.body], [self.visit(n) for n in node.orelse]
+        return node
+
+    def _chosen(self, test: ast.expr) -> ast.expr:
+        if isinstance(test, ast.BoolOp):
+            test.values = list(map(self._chosen, test.values))
+            return test
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test.operand = self._chosen(test.operand)
+            return test
+        new: ast.expr = self.visit(test)
+        return new
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         if not all(map(_is_pure_all, (node.test, node.body, node.orelse))):
             return self.generic_visit(node)
-        arms = [self._delayed(self.visit(n)) for n in (node.body, node.orelse)]
-        return self._call("either", node, [self._question(node.test), self._key("either", node), *arms])
+        test = _split(node.test)
+        if isinstance(test, ast.BoolOp):
+            first, *rest = test.values
+            rest_of = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(test.op, rest), rest[0])
+            inner = ast.copy_location(ast.IfExp(rest_of, node.body, node.orelse), rest_of)
+            is_and = isinstance(test.op, ast.And)
+            arms = (inner, copy.deepcopy(node.orelse)) if is_and else (copy.deepcopy(node.body), inner)
+            return self.visit_IfExp(ast.copy_location(ast.IfExp(first, *arms), node))
+        delayed = [self._delayed(self.visit(n)) for n in (node.body, node.orelse)]
+        return self._call("either", node, [self._question(test), self._key("either", node), *delayed])
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if not isinstance(node.op, ast.Not) or not _is_pure_all(node):
+            return self.generic_visit(node)
+        values = [ast.copy_location(_value(truth), node) for truth in (False, True)]
+        return self.visit_IfExp(ast.copy_location(ast.IfExp(node.operand, *values), node))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        if not _is_pure_all(node):
+            return self.generic_visit(node)
+        *firsts, last = [self.visit(value) for value in node.values]
+        rest: ast.expr = last
+        name = "conjunction" if isinstance(node.op, ast.And) else "disjunction"
+        for first, asked in zip(firsts[::-1], node.values[-2::-1], strict=True):
+            rest = self._call(name, node, [first, self._key(name, asked), self._delayed(rest)])
+        return rest
 
     @staticmethod
     def _delayed(node: ast.expr) -> ast.expr:
@@ -340,7 +384,7 @@ class _Rewriting(ast.NodeTransformer):
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         if not node.is_async:
-            node.iter = self._looped(node.iter, ours.NO_NAMES)
+            node.iter = self._looped(node.iter, ours.MAY_STOP)
         return node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
@@ -572,7 +616,20 @@ def _appended_names(node: ast.For) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _operands(node: ast.expr) -> list[ast.expr]:
     """Return the operands of ``and``, or the expression alone."""
+    node = _split(node)
     return node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
+
+
+def _split(node: ast.expr) -> ast.expr:
+    """Return ``a < b < c`` as ``a < b and b < c`` if it has no effects, because each part may be a question."""
+    if not isinstance(node, ast.Compare) or len(node.ops) == 1 or not _is_pure_all(node):
+        return node
+    sides = [node.left, *node.comparators]
+    parts: list[ast.expr] = [
+        ast.copy_location(ast.Compare(copy.deepcopy(left), [operator_], [copy.deepcopy(right)]), right)
+        for left, operator_, right in zip(sides, node.ops, sides[1:], strict=False)
+    ]
+    return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
 
 
 def _is_pure_all(node: ast.AST) -> bool:

@@ -281,7 +281,7 @@ REPLACED: dict[str, Callable[..., Any]] = {}
 class _Items:
     """The items of a generator that was consumed without finding repeated items."""
 
-    def __init__(self, items: list[Any]) -> None:
+    def __init__(self, items: Iterable[Any]) -> None:
         self.items = items
 
 
@@ -326,7 +326,9 @@ def _row(array: SymbolicArray, index: Any) -> Any:
     return SymbolicArray(array.dims[1:], array.dtype, contents=array.contents.some, memory=array.memory)
 
 
-NO_NAMES: tuple[tuple[str, ...], ...] = ((), (), ())
+NO_NAMES: tuple[tuple[str, ...], ...] = ((), (), (), ())
+# A generator expression: what takes its items may stop.
+MAY_STOP: tuple[tuple[str, ...], ...] = ((), (), (), ("stop",))
 
 
 def loop(values: Any, key: Any, names: tuple[tuple[str, ...], ...] = NO_NAMES) -> Iterator[Any]:
@@ -387,6 +389,7 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
         return collected(_items(sequence))
     items: list[Any] = []
     frame = values.gi_frame
+    path.loops.exhausted.append(frame)
     while True:
         value = next(values, _END) if first is _END else first
         first = _END
@@ -657,6 +660,30 @@ def extreme_of(*values: Any, **options: Any) -> Any:
     if options.keys() - {"default"} or len(items) != 1 or not _is_number(items[0].value):
         refuse_repeated(items)
     return SymbolicArray((), items[0].value.dtype)
+
+
+@_replaces("any")
+@_replaces("all")
+def truth_of(values: Any) -> Any:
+    """Return whether any, or all, items are true, as an element of data: Python may stop after the first one."""
+    path, place = here(), here().place()
+    if path.loops.tries.get(place):
+        return NotImplemented
+    first = _END
+    if type(values) is GeneratorType:
+        with path.loops.unreached(place, is_first=True):
+            first = next(values, _END)
+        if first is _END or not any(known.frame is values.gi_frame for known in path.loops.running):
+            return _Items(() if first is _END else chain([first], values))
+    elif sequence_of(values) is None and not has_repeated(values):
+        return NotImplemented
+    with path.loops.unreached(place):
+        items = list(values) if has_repeated(values) else collected(values, first)
+    if not any(type(i) is Repeated for i in items):
+        return _Items(items)
+    if not all(_is_number(i.value if type(i) is Repeated else i) for i in items):
+        refuse_repeated(items)
+    return SymbolicArray((), bool)
 
 
 def _listed(values: Any) -> Any:

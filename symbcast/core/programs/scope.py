@@ -469,7 +469,19 @@ class Scope:
         is_held = [isinstance(s, Shape) for s in written]
         scope = cls(shapes, is_held, assumed, least, written)
         if is_linked:
-            arguments.check_links(
-                scope.assumptions, (s for operand in scope.shapes for s in symbols_of(operand.dims)), scope.names
-            )
+            scope._check_links()
         return scope
+
+    @classmethod
+    def of_arguments(cls, shapes: Sequence[Shape], held: Sequence[bool], assume: Assumptions, min_size: int) -> Self:
+        """Return the scope of the arguments of a call, with the assumptions about them.
+
+        Raises `AssumptionError` for an assumption that is not about any of their sizes.
+        """
+        scope = cls(shapes, held, arguments.read_assumptions(assume), check_min_size(min_size))
+        scope._check_links()
+        return scope
+
+    def _check_links(self) -> None:
+        own = (s for shape in self.shapes for s in symbols_of(shape.dims))
+        arguments.check_links(self.assumptions, own, self.names)
