@@ -173,6 +173,8 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
     whole = dim_of(item) if is_whole(item) else None
     span = contents_of(item).span if whole is None else IntegerSpan(whole, whole)
     context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
+    if whole is None and contents_of(item).is_data:
+        path.data_lines[path.place()] = None
     # Indices that depend on sizes only are not data: if they were not followed, the path is unknown.
     if span is None:
         if not contents_of(item).is_data:

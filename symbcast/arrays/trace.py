@@ -202,7 +202,7 @@ class RealRun(CallsWithNumbers):
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the function's result or error, each time for different data."""
         # Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
-        for filled in FILLINGS:
+        for filled in (*FILLINGS, *DRAWS):
             yield result_of(partial(self.arguments.call, self.function, self._shapes, at, filled))
 
     def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
@@ -311,7 +311,15 @@ def _last(shape: Sequence[int], dtype: Any) -> Any:
     return np.full(shape, -1).astype(dtype)
 
 
+def _drawn(seed: int, shape: Sequence[int], dtype: Any) -> Any:
+    """Return small whole numbers drawn at random, of another range for each seed, many of them equal."""
+    low, high = ((-2, 3), (0, 2), (-1, 6), (-9, 10))[seed % 4]
+    return np.random.default_rng((seed, *shape)).integers(low, high, shape).astype(dtype)
+
+
 FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed, _last)
+# Further data, for calls that fail with all of these.
+DRAWS: tuple[Filled, ...] = tuple(partial(_drawn, seed) for seed in range(32))
 
 
 def lasting_result(value: Any) -> Any:

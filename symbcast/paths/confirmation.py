@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.programs.scope import Scope
+from symbcast.paths.audit import audited
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
 from symbcast.paths.real_calls import (
     CallsWithNumbers,
@@ -49,8 +49,6 @@ class _Prediction(NamedTuple):
 
 # How many families of sizes of 0 and 1 are left unknown; with more, the paths are.
 MAX_EXCEPTIONS = 8
-# How many numbers that data decide are tried together.
-MAX_DECIDED = 4
 # How many paths that were not traced to their end are called, for a point at which they work or fail.
 MAX_OPEN_CALLS = 8
 
@@ -109,17 +107,16 @@ class _Confirmation:
     def __init__(
         self, exploration: Exploration, calls: CallsWithNumbers, scope: Scope, home: str, limits: Limits
     ) -> None:
-        self.exploration, self.calls, self.names, self.home = exploration, calls, scope.names, home
+        self.exploration, self.calls, self.scope, self.home = exploration, calls, scope, home
+        self.names = scope.names
         self.outcomes = list(exploration.outcomes)
-        self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
+        self._left, self._sure, self._audits = limits.calls, limits.sure, limits.audits
         self._points = PointSearch(tuple(scope.names), scope.min_size, limits.effort)
         self._assumed = tuple(PointCondition(a.formula) for a in scope.assumptions)
         # The outcomes that at least one call agreed with.
         self._agreed: set[int] = set()
         # The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which.
         self._met: set[int] = set()
-        # The outcomes that depend on data, and that no call at their sizes led to.
-        self._missed: set[int] = set()
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, PointCondition] = {}
         # The original steps of each outcome; those in `outcomes` are cut where a call refutes them.
@@ -137,8 +134,6 @@ class _Confirmation:
         self._raised: dict[int, BaseException] = {}
         # The sizes of each call, and its results for the data that were tried.
         self._results_at: list[tuple[NumbersBySymbol, list[Any]]] = []
-        # The calls, by number, that other data could make work: not all were tried.
-        self._doubted: set[int] = set()
         # The outcomes that a call refuted at sizes of the whole path.
         self._refuted: set[int] = set()
         self._open = [a.steps for a in exploration.pending]
@@ -153,14 +148,14 @@ class _Confirmation:
             at = self._near(goal)
             if goal.is_first:
                 at = next((p for p in (at, self._at_hand(goal.prediction)) if p and self.calls.is_small(p)), None)
-            if at is not None and self._is_new(goal, at) and self.calls.is_small(at):
+            if at is not None and tuple(at.values()) not in self._called and self.calls.is_small(at):
                 self._called.add(tuple(at.values()))
                 self._compare(goal, at)
         for number, outcome in enumerate(self.outcomes):
             self.outcomes[number] = self._closed(outcome, number)
         self._call_open()
         self._leave_exceptions()
-        exploration = replace(self.exploration, outcomes=self.outcomes)
+        exploration = audited(replace(self.exploration, outcomes=self.outcomes), self.calls, self.scope, self._audits)
         # A complete answer needs no points of calls, unless data decide.
         return replace(
             exploration, observed=() if exploration.is_complete and not exploration.data else tuple(self._observed())
@@ -184,15 +179,15 @@ class _Confirmation:
                 return
 
     def _observed(self) -> Iterator[ObservedCall]:
-        """Yield sizes at which the function works, or fails with all data that were tried."""
-        for number, (at, results) in enumerate(self._results_at):
+        """Yield sizes at which the function works, or fails without any data: other data might make it work."""
+        for at, results in self._results_at:
             raised = [r for r in results if isinstance(r, RaisedError)]
             if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
                 continue
             named = {name: at[s] for s, name in self.names.items()}
             if len(raised) < len(results):
                 yield ObservedCall(named)
-            elif raised and number not in self._doubted and not any(self.calls.is_of_data(r.error) for r in raised):
+            elif raised and self.calls.is_without_data(at):
                 error = f"{type(raised[0].error).__name__}: {raised[0].error}"
                 yield ObservedCall(named, error, _line_of(raised[0], self.home))
 
@@ -221,12 +216,6 @@ class _Confirmation:
                 pending = self.exploration.pending
                 pending[:] = [a._replace(steps=_inserted(a.steps, split, length, begin, a.steps)) for a in pending]
 
-    def _is_new(self, goal: _Goal, at: NumbersBySymbol) -> bool:
-        """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
-        # Other data at the same sizes may lead to the outcome.
-        seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.prediction.outcome)
-        return seeks or tuple(at.values()) not in self._called
-
     def _closed(self, outcome: PathOutcome, number: int) -> PathOutcome:
         if number in self._refuted:
             # The operation that was traced wrongly may also have added wrong requirements.
@@ -244,10 +233,6 @@ class _Confirmation:
         if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
             untraced = UntracedError(_cannot_follow(outcome.error), outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
-        if number in self._missed:
-            place = next((s.place for s in reversed(outcome.steps) if s.kind == "decide"), NOWHERE)
-            untraced = UntracedError("no call found data that lead here", place)
-            return replace(outcome, value=None, raw=None, untraced=untraced)
         return replace(outcome, raw=None, is_confirmed=number in self._met)
 
     # Choose the sizes for calls.
@@ -336,8 +321,6 @@ class _Confirmation:
         sure = self._sure if goal.is_first else 1
         unlike: list[RaisedError] = []
         has_agreed = False
-        own = goal.prediction.outcome
-        is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
         results: list[Any] = []
         self._results_at.append((at, results))
         for number, real in enumerate(self.calls.results(at), 1):
@@ -346,7 +329,6 @@ class _Confirmation:
             alike = [f for f in possible if self._is_alike(f, real, at)]
             fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
-            is_sought = is_sought and all(f.outcome != own or f.is_violated for f in alike)
             # A single wrong result refutes a prediction. An error refutes it only if no data are found with which a
             # call agrees.
             unlike += [real] if isinstance(real, RaisedError) and not fits else []
@@ -357,18 +339,8 @@ class _Confirmation:
                 self._refute(possible, real, at)
                 return
             has_agreed = has_agreed or fits
-            if has_agreed and number >= sure and not is_sought:
-                is_certain = not self.exploration.data or self.calls.is_without_data(at)
-                self._doubted.update(() if is_certain else [len(self._results_at) - 1])
+            if has_agreed and number >= sure:
                 break
-        if is_sought:
-            self._missed.add(own)
-        if (
-            self.exploration.data
-            and all(isinstance(r, RaisedError) for r in results)
-            and self.calls.is_without_data(at)
-        ):
-            self._except_working(possible, results[0], at)
         if has_agreed:
             if all(at[s] > 1 for s in self.names):
                 self._regular.update(possible)
@@ -378,14 +350,6 @@ class _Confirmation:
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
 
-    def _except_working(self, possible: Sequence[_Prediction], real: RaisedError, at: NumbersBySymbol) -> None:
-        """Leave unknown what works for certain data, where there are none: empty arrays have no other data."""
-        family = all_of(equal(s, at[s]) for s in self.names if at[s] < 2)
-        for prediction in possible:
-            is_working = not prediction.is_violated and self.outcomes[prediction.outcome].works
-            if is_working and self._may_lead_to(prediction.outcome, at):
-                self._except(prediction, family, real, at)
-
     def _except(self, prediction: _Prediction, family: Formula, real: Any, at: NumbersBySymbol) -> None:
         """Except sizes from a prediction; an error at one point where all arrays are empty is certain."""
         # Arrays without elements have no other data: np.average with weights of no elements fails for certain.
@@ -393,21 +357,6 @@ class _Confirmation:
         is_certain = is_point and isinstance(real, RaisedError) and self.calls.is_without_data(at)
         raised = real if is_certain and not isinstance(real.error, UntracedError) else None
         self._exceptions.append(_Exception(prediction, family, self._otherwise(prediction, real, at), raised))
-
-    def _may_lead_to(self, number: int, at: NumbersBySymbol) -> bool:
-        """Return whether the steps of an outcome hold at some sizes, for small numbers that data decide."""
-        formulas = [s.formula for s in self._steps[number]]
-        data = {s for f in formulas for s in self._condition(f).symbols if s not in self.names}
-        if len(data) > MAX_DECIDED:
-            return False
-        choices = [range(2 if s.upper == 1 else 4) for s in data]
-        points = ({**at, **dict(zip(data, chosen, strict=True))} for chosen in product(*choices))
-        return any(all(self._condition(f).holds(point) for f in formulas) for point in points)
-
-    def _is_of_certain_data(self, number: int) -> bool:
-        """Return whether an outcome works, but only for data that its decisions ask for."""
-        decided = [self._condition(s.formula) for s in self._steps[number] if s.kind == "decide"]
-        return self.outcomes[number].works and any(not c.symbols <= self.names.keys() for c in decided)
 
     def _possible(self, prediction: _Prediction, at: NumbersBySymbol) -> list[_Prediction] | None:
         """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""
@@ -434,12 +383,14 @@ class _Confirmation:
         return None
 
     def _is_of_data(self, possible: Sequence[_Prediction], real: Any) -> bool:
-        """Return whether a call fails at a line with a requirement on data-dependent sizes, which may be violated."""
+        """Return whether a call fails at a line with a requirement on data, which may be violated."""
         if not isinstance(real, RaisedError):
             return False
         steps = (s for f in possible for s in self.outcomes[f.outcome].steps[: f.length])
         required = (s for s in steps if s.kind == "require" and s.place in real.lines)
-        return any(not self._condition(s.formula).symbols <= self.names.keys() for s in required)
+        if any(not self._condition(s.formula).symbols <= self.names.keys() for s in required):
+            return True
+        return any(place in real.lines for f in possible for place in self.outcomes[f.outcome].data_lines)
 
     def _is_alike(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
         if isinstance(real, RaisedError):

@@ -231,6 +231,7 @@ class PathOutcome:
         is_doubtful: whether the error may be caused by tracing itself; it counts only if a real call agrees.
         is_confirmed: whether a real call at sizes of the path agreed.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+        data_lines: the lines where unsuitable values of data raise an error, such as an index out of bounds.
     """
 
     steps: tuple[PathStep, ...]
@@ -244,6 +245,7 @@ class PathOutcome:
     is_doubtful: bool = False
     is_confirmed: bool = False
     pairs: tuple[tuple[CodePlace, tuple[Dims, ...]], ...] = ()
+    data_lines: tuple[CodePlace, ...] = ()
 
     @property
     def works(self) -> bool:
@@ -411,6 +413,7 @@ def _outcome(
         raw,
         is_doubtful,
         pairs=tuple(path.pairs),
+        data_lines=tuple(path.data_lines),
     )
 
 

@@ -43,6 +43,8 @@ from symbcast.paths.steps import UntracedError
 LARGEST = (12, 6, 5, 3, 2)
 # How many literals a condition may have: more explain any points of one name, and of several.
 MAX_LITERALS = (3, 6)
+# How many kinds of data are tried for the forms of results.
+KINDS = 7
 # The limits of the child process.
 LIMITS = ForkLimits(cpu_seconds=10, seconds=20)
 # How a process ends that exceeds them, on Linux and macOS: SIGKILL and SIGXCPU.
@@ -80,7 +82,9 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
     if reason:
         return replace(exploration, unobserved=reason)
     at = [{scope.names[s]: n for s, n in p.items()} for p in points]
-    single = [ObservedCall(named, c.error) for named, c in zip(at, called, strict=True) if c.works is not None]
+    # That it failed with all data that were tried proves nothing of other data.
+    certain = [c.works or (c.works is False and calls.is_without_data(p)) for c, p in zip(called, points, strict=True)]
+    single = [ObservedCall(named, c.error) for named, c, known in zip(at, called, certain, strict=True) if known]
     known = {tuple(call.sizes.items()): call for call in (*single, *exploration.observed)}
     exploration = replace(exploration, observed=tuple(known.values()))
     labels = [_proved(conclusions, p, c.works) for p, c in zip(points, called, strict=True)]
@@ -138,7 +142,9 @@ def _called(calls: CallsWithNumbers, points: Sequence[NumbersBySymbol]) -> tuple
 def _call(calls: CallsWithNumbers, at: NumbersBySymbol) -> CalledPoint:
     forms: dict[Any, None] = {}
     errors: list[BaseException] = []
-    for real in calls.results(at):
+    for number, real in enumerate(calls.results(at)):
+        if forms and number >= KINDS:
+            break
         if isinstance(real, RaisedError):
             errors.append(real.error)
         else:

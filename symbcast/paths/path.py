@@ -111,6 +111,7 @@ class Path(Context):
         numbers: the places where sizes had to become numbers.
         opaque_sizes: the integers that sizes decide but that are not terms.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+        data_lines: the lines where unsuitable values of data raise an error, such as an index out of bounds.
         loops: what is known about loops over sizes.
         growing: its facts, with sizes at which, as far as is known, all of them hold.
         takes_opaque: whether integers that are not terms may be symbols, and not numbers.
@@ -129,6 +130,7 @@ class Path(Context):
         self.room = sys.maxsize
         self.numbers: list[steps.CodePlace] = []
         self.pairs: list[tuple[steps.CodePlace, tuple[Dims, ...]]] = []
+        self.data_lines: dict[steps.CodePlace, None] = {}
         self.home = ""
         self.loops = steps.Loops()
         self.takes_opaque = False

@@ -107,14 +107,13 @@ class Limits(NamedTuple):
         calls: the maximum number of calls beyond the first `sure` of each path.
         sure: the number of results compared for each path at pairwise different sizes.
         effort: the maximum number of formula evaluations to find sizes for calls.
-        reaches: whether an outcome that works for certain data needs a call with such data. Data-dependent sizes may be
-            related: of two masks that are complements, one is never empty unless there are no elements.
+        audits: the maximum number of calls that look for suitable data at small sizes.
     """
 
     calls: int = 160
     sure: int = 2
     effort: int = 20_000
-    reaches: bool = False
+    audits: int = 1000
 
 
 # Sizes for calls of a path, as different from each other as its conditions allow.

@@ -104,7 +104,8 @@ def test_what_fails_beyond_the_tried_sizes_is_not_known():
 
 def test_sizes_without_a_short_condition_have_no_answer():
     report = sb.trace(scattered, "N")
-    assert report.observed is None and report.verdict is sb.Verdict.SOMETIMES
+    # Other data might make it work where it failed.
+    assert report.observed is None and report.verdict is sb.Verdict.UNKNOWN
     assert "observed     nothing: no short condition" in report.explain()
 
 

@@ -218,7 +218,7 @@ def _filled(fill: Callable[[Any, Any], Any], shape: Sequence[int], dtype: Any) -
 
 
 # A call of a small module takes milliseconds.
-LIMITS = Limits(calls=80, reaches=True)
+LIMITS = Limits(calls=80, audits=120)
 
 
 class PathNumbers:
