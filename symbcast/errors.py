@@ -286,6 +286,16 @@ class BindingError(SymbcastError, ValueError):
         return f"{self.problem}; {self.hint}" if self.hint else self.problem
 
 
+class MissingSizesError(BindingError):
+    """Sizes that are needed were not given; ``missing`` are their names."""
+
+    def __init__(self, missing: Sequence[str], hint: str) -> None:
+        SymbcastError.__init__(self, missing, hint)
+        self.missing = tuple(missing)
+        self.problem = f"no size was given for {', '.join(self.missing)}"
+        self.hint = hint
+
+
 class ExchangeError(SymbcastError, ValueError):
     """Data that is not a program as written by `ShapeEnv.to_dict`; ``place`` is the position of the error."""
 
@@ -346,15 +356,19 @@ class TargetError(SymbcastError, ValueError):
 
 
 class MissingShapeError(SymbcastError, KeyError):
-    """There is no value with a name; ``hint`` has the closest name, or those that there are."""
+    """Nothing has a shape under a name; ``hint`` has the closest name, or those that there are.
 
-    def __init__(self, name: object, hint: str) -> None:
-        super().__init__(name, hint)
+    ``kind`` is what was looked for: ``"operation"``, ``"input"``, ``"output"`` or ``"value"``.
+    """
+
+    def __init__(self, name: object, hint: str, kind: str = "value") -> None:
+        super().__init__(name, hint, kind)
         self.name = name
         self.hint = hint
+        self.kind = kind
 
     def __str__(self) -> str:
-        return f"there is no value {self.name!r}; {self.hint}"
+        return f"there is no {self.kind} {self.name!r}; {self.hint}"
 
 
 class ConcurrentUseError(SymbcastError, RuntimeError):

@@ -91,6 +91,10 @@ class TraceAnswer(Paths):
         )
 
     @property
+    def _called(self) -> str:
+        return self.name
+
+    @property
     def title(self) -> str:
         """The call that was traced."""
         return f"{self.name}({', '.join(self.arguments)})"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from symbcast.answers.outcomes import Notice, Problem
 from symbcast.answers.show.document import Shortener
+from symbcast.cli.evaluation import evaluated
 from symbcast.cli.model_files import check_readable, front_end_for
 from symbcast.cli.model_outcomes import NO_NAMES, FileOutcome, ModelNames, RuntimeRun, data_of, remark, show_summary
 from symbcast.cli.options import guard_text
@@ -247,7 +248,7 @@ class CheckJob(NamedTuple):
 
     ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named;
     ``guard`` the language of the guard that is wanted instead of a report. ``html`` is the path of the page, if one is
-    written.
+    written; ``at`` are the sizes that the answer is about, if not all are.
     """
 
     path: str
@@ -268,6 +269,7 @@ class CheckJob(NamedTuple):
     share: bool = False
     pad: str | None = None
     memory: bool = False
+    at: Mapping[str, Any] | None = None
 
     @property
     def source(self) -> str:
@@ -290,7 +292,7 @@ def examine(job: CheckJob) -> FileOutcome:
         outcome = FileOutcome(job.source, names=names, problem=Problem(error.problem, error.hint))
     except OSError as error:
         outcome = FileOutcome(job.source, names=names, problem=Problem(error.strerror or " ".join(str(error).split())))
-    except SymbcastError as error:
+    except (SymbcastError, UsageError) as error:
         outcome = FileOutcome(job.source, names=names, problem=Problem(" ".join(str(error).split())))
     except Exception as error:
         outcome = FileOutcome(job.source, names=names, problem=_fault(error))
@@ -428,6 +430,12 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
         left = sorted({left.node for left in report.unanalysed})
         remarks = [f"the guard does not cover {prose_list(left, limit=3)}: not analysed"] if left else []
         return replace(outcome, guard=guard_text(report, job.guard, job.format), remarks=(*outcome.remarks, *remarks))
+    if job.at is not None:
+        answer = evaluated(report, job.at)
+        outcome = replace(outcome, verdict=answer.verdict.value)
+        if job.format == "json":
+            return replace(outcome, data={**report.to_dict(), "at": answer.to_dict()})
+        return replace(outcome, document=answer.document(job.source))
     match job.format:
         case "text":
             outcome = replace(outcome, next_step=_freeing_step(opened, report))

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from importlib.metadata import EntryPoint
     from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ class Hooks:
         message: Returns the message of an error about a broadcast or a program.
         shape_html: Returns a shape as HTML.
         shape_latex: Returns a shape as LaTeX.
+        shape_at: Returns a shape at given sizes, by name or symbol and by keyword.
         readers: What loads the reader of a framework's shapes, by the package that its classes are from.
         examples: The functions of users that make objects for `symbcast.lint`.
     """
@@ -33,6 +34,7 @@ class Hooks:
     message: Callable[[Any], str]
     shape_html: Callable[[Sequence[Any]], str]
     shape_latex: Callable[[Sequence[Any]], str]
+    shape_at: Callable[[Any, Any, Mapping[str, int]], tuple[int, ...]]
     readers: dict[str, Callable[[], Any]]
     examples: list[Callable[..., Any]]
 

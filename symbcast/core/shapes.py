@@ -5,10 +5,10 @@ This is the one place where sizes of every kind are read: integers, text, sympy 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from operator import index
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex, TypeAlias
 
 from symbcast.core.advice import Guessable, guessed_meanings, with_advice
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of, replace_symbols, value_of
@@ -21,10 +21,18 @@ from symbcast.core.algebra.symbols import (
     sequences_of,
 )
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
+from symbcast.core.characters import closest, prose_list
 from symbcast.core.hooks import hooks
 from symbcast.core.text import parse_dim, parse_shape
 from symbcast.core.text.notation import shape_text
-from symbcast.errors import CallError, DimensionError, ShapeSyntaxError, ShapeTypeError, UnknownRankError
+from symbcast.errors import (
+    CallError,
+    DimensionError,
+    MissingShapeError,
+    ShapeSyntaxError,
+    ShapeTypeError,
+    UnknownRankError,
+)
 
 if TYPE_CHECKING:
     import sympy
@@ -196,6 +204,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         "condition verdict explain guard witness counterexample -> those of its answer, or of its ShapeEnv",
         "is_static is_known is_fully_defined -> is_concrete",
         "broadcast broadcast_with merge merge_with -> symbcast.broadcast(shape, other)",
+        "at subs substitute bind eval concrete -> evaluate(...)",
     )
 
     def __new__(cls, value: ShapeLike = ()) -> Shape:
@@ -263,6 +272,17 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     def __contains__(self, dim: object) -> bool:
         return any(d == dim for d in self)
 
+    def evaluate(self, sizes: Mapping[Any, int] | None = None, /, **named: int) -> tuple[int, ...]:
+        """Return the shape at given sizes, by name or by symbol; a sequence of axes takes a tuple.
+
+        Raises `BindingError` for a size that is missing, unknown or not a size, and `DimensionError` where an axis has
+        no size: there, what has this shape does not work.
+
+        >>> shape("N, (H - 1)//2").evaluate(N=2, H=9), shape("*batch, 3").evaluate(batch=(5, 1))
+        ((2, 4), (5, 1, 3))
+        """
+        return hooks.shape_at(self, sizes, named)
+
     def index(self, dim: object, *bounds: SupportsIndex) -> int:
         """Return the first axis with a size, which may be text. Raises ValueError if there is none."""
         size = from_dims([dim])[0] if isinstance(dim, str) else dim
@@ -322,6 +342,34 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
         dims = self.dims
         return tuple(replace_symbols(d, placed) for d in dims) if unknowns else dims
+
+
+class NamedShapes(dict[str, "Shape | None"]):
+    """Shapes by name; a name that is not there raises `MissingShapeError`.
+
+    ``kind`` is what has a name here, such as ``"operation"``, and ``numbers`` how to ask for shapes in numbers.
+    """
+
+    def __init__(self, shapes: Iterable[tuple[str, Shape | None]], kind: str, numbers: str = "evaluate(N=2)") -> None:
+        super().__init__(shapes)
+        self._kind, self._numbers = kind, numbers
+
+    def __missing__(self, name: object) -> NoReturn:
+        close = closest(str(name), self)
+        there = (
+            f"there {'are' if len(self) > 1 else 'is'} {prose_list([*self], limit=10)}" if self else "there are none"
+        )
+        raise MissingShapeError(name, f"did you mean {close!r}?" if close else there, self._kind)
+
+    if not TYPE_CHECKING:  # type checkers refuse such a call themselves
+
+        def __call__(self, *_args: object, **sizes: object) -> NoReturn:
+            given = ", ".join(f"{name}={size!r}" for name, size in sizes.items())
+            use = f"evaluate({given})" if given else self._numbers
+            raise CallError("shapes", "are shapes by name, not a method", f"for shapes in numbers, write {use}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self.items()), self._kind, self._numbers)
 
 
 def _joined(first: Shape, second: Shape) -> Shape:

@@ -18,8 +18,10 @@ from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, clauses, negate
 from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.characters import sizes_text
 from symbcast.core.effort import counted_call, one_call
 from symbcast.core.programs import arguments, certificates
+from symbcast.core.programs.arguments import Sizes
 from symbcast.core.programs.certificates import Certificate, Claim, Proof, ProofQuestion
 from symbcast.core.programs.conditions import Statement, condition_about, condition_of_answer, public_condition
 from symbcast.core.programs.program import Program
@@ -30,6 +32,7 @@ from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import gathered
 from symbcast.core.verdicts import Verdict
+from symbcast.errors import UndecidedError
 from symbcast.operators.operator import Dims
 from symbcast.paths.conclusions import Conclusions
 from symbcast.paths.exploration import Exploration
@@ -365,8 +368,49 @@ class PathsAnswer(ModuleAnswer):
             for s, name in self._conclusions.names.items()
             if name in sizes or s in self._conclusions.scope.names
         }
+        return self._case_at(at)
+
+    @one_call
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> Any:
+        """Return the result at given sizes in its own structure: arrays as their shapes, sizes as numbers.
+
+        An axis or a size is None if data decide it. Raises as `Answer.evaluate`, and `UndecidedError` if data, or paths
+        that were not followed, decide what is returned.
+        """
+        from symbcast.answers.public.evaluation import dims_in, result_at, working_sizes
+
+        used = [*dims_in([c.value for c in self.cases if c.works]), *self._sizes_of_cases]
+        asked = working_sizes(self, sizes, named, used)
+        values = [case.value for case in self.cases if case.works and self._may_hold(case, asked.by_symbol)]
+        results = [result_at(value, asked.by_symbol) for value in values]
+        if results and all(result == results[0] for result in results) and self.complete:
+            return results[0]
+        known = self._case_at(asked.by_symbol)
+        if known is not None and known.works:
+            return result_at(known.value, asked.by_symbol)
+        why = self.reason if not self.complete else "data decide what is returned"
+        raise UndecidedError(f"what {self._called} returns at {sizes_text(asked.by_name)}: {why}")
+
+    @property
+    def _sizes_of_cases(self) -> list[Symbol]:
+        return [s for case in self.cases for s in symbols_in(case.condition.formula)]
+
+    def _may_hold(self, case: PathCase, at: Mapping[Symbol, int]) -> bool:
+        """Return whether sizes may be in a case: where data decide, they may."""
+        formula = case.condition.formula
+        return not symbols_in(formula).keys() <= at.keys() or holds_at(formula, at)
+
+    def _case_at(self, at: Mapping[Symbol, int]) -> PathCase | None:
         known = (c for c in self.cases if symbols_in(c.condition.formula).keys() <= at.keys())
         return next((c for c in known if holds_at(c.condition.formula, at)), None)
+
+    @property
+    def _called(self) -> str:
+        return "the run"
+
+    def _failure_at(self, sizes: Mapping[str, int]) -> str:
+        case = self._case_at({s: sizes[name] for s, name in self._conclusions.names.items() if name in sizes})
+        return "" if case is None or case.works else f"{case.error}{f' at {case.place}' if case.place else ''}"
 
     @property
     def unanalysed(self) -> tuple[str, ...]:

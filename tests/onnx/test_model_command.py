@@ -321,4 +321,4 @@ def test_a_guard_says_which_nodes_it_does_not_cover(tmp_path, capsys):
 def test_one_guard_is_for_one_model(tmp_path, capsys):
     paths = [str(MODELS / f"{name}.onnx.gz") for name in ("ppocr_v4_det", "detect")]
     assert run(["model", *paths, "--guard", "cpp"]) == Exit.USAGE
-    assert "--guard is the guard of one model" in capsys.readouterr().err
+    assert "--guard is about one model" in capsys.readouterr().err

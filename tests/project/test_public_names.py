@@ -18,6 +18,7 @@ PROPERTIES = ["verdict", "condition", "constraints", "reason", "findings", "unpr
 METHODS = [
     "bounds",
     "certify",
+    "evaluate",
     "witness",
     "counterexample",
     "implies",
@@ -53,7 +54,7 @@ TRACES = f"{PATHS} arguments isolated json_schema name report"
 
 OWN = {
     "Result": """
-        assumptions budget cases clauses conflict evaluate evidence_reason expands operands repairs require rule
+        assumptions budget cases clauses conflict evidence_reason expands operands repairs require rule
         shape surprises symbols
     """,
     "ShapeEnv": f"""

@@ -22,6 +22,7 @@ from symbcast.core.programs.bindings import RankedSizes, read_needed
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.certificates import Certificate, Claim, Proof
 from symbcast.core.programs.conditions import Statement, condition_of_same_sizes
+from symbcast.core.programs.operations import distinct_names
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.rules import Rule
@@ -377,10 +378,12 @@ def cases_of_program(
         sizes = _QuestionSizes(requirements, program.shown, assumption_set(program.shown, assumed, least))
     broadcasts: list[HintedSizes] = []
     columns: list[choices.AxisColumn] = []
+    outputs = [op for op in operations if op.output is not None]
+    names = {op.number: name for op, name in zip(outputs, distinct_names(outputs), strict=True)}
     for op in operations:
         columns += choices.joins_in([d for s in op.operands for d in s.dims])
         if op.rule is not None and op.output is not None:
-            broadcasts.append(sizes.broadcast(op.name, op.rule, op.operands, op.output))
+            broadcasts.append(sizes.broadcast(names[op.number], op.rule, op.operands, op.output))
             columns += choices.joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
     question = CasesQuestion(program, condition, sizes.names, broadcasts, sizes.partition(columns))
     question.unrolled = sizes.unrolled

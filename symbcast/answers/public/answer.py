@@ -14,8 +14,9 @@ from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.terms import Symbol
+from symbcast.core.characters import visible
 from symbcast.core.effort import one_call
-from symbcast.core.programs.arguments import Assumption
+from symbcast.core.programs.arguments import Assumption, Sizes
 from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
 from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape
@@ -63,7 +64,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         "plot draw -> symbcast.notebook.plot(...)",
         "latex to_latex -> sympy.latex(answer.condition)",
         "expr to_sympy -> condition.sympy",
-        "substitute bind subs -> condition.subs(...)",
+        "at eval evaluate_at concrete substitute bind subs output_at shapes_at sizes_at -> evaluate(...)",
         "constraint conditions requirements guards -> condition, constraints or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
@@ -199,6 +200,20 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
     def _found_clauses(self) -> Sequence[Any]:
         return self.findings
 
+    def _failure_at(self, sizes: Mapping[str, int]) -> str:
+        """Return why it fails at some sizes, as text; empty if unknown."""
+        stop = self._stop(sizes)
+        return "" if stop is None else f"{visible(stop[0])} requires {stop[1]}"
+
+    @property
+    def _called(self) -> str:
+        """What the answer is about, in messages."""
+        return "the program"
+
+    @abstractmethod
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> Any:
+        """Return the output at given sizes."""
+
     @one_call
     def implies(self, relation: ConditionLike) -> bool:
         """Return whether a relation holds at all sizes at which this answer works, under the assumptions.
@@ -308,6 +323,30 @@ class ModuleAnswer(Answer):
         from symbcast.answers.guards.stablehlo import requirements_of
 
         return requirements_of(self.findings)
+
+    @one_call
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> Any:
+        """Return the output shapes at given sizes, as tuples by name.
+
+        Names that are not Python identifiers go into the mapping. An axis is None if data decide its size, and a shape
+        is None if its rank is unknown. Raises `IncompatibleShapesError` if it fails at these sizes, with the operation
+        that does, and `BindingError` for a size that is missing, unknown, not a size, or against the assumptions. Where
+        the answer leaves open whether it works, these are the shapes if it does. `Shape.evaluate` is the same for one
+        shape.
+
+        >>> import symbcast as sb
+        >>> env = sb.ShapeEnv()
+        >>> x = env.matmul("batch, T, d", "k, 64", origin="proj")
+        >>> env.evaluate(batch=2, T=7, d=32, k=32)
+        {'proj': (2, 7, 64)}
+        >>> env.evaluate(batch=2, T=7, d=32, k=5)
+        Traceback (most recent call last):
+            ...
+        symbcast.IncompatibleShapesError: the program fails at batch=2, T=7, d=32, k=5: proj requires d == k
+        """
+        from symbcast.answers.public.evaluation import outputs_at
+
+        return outputs_at(self, self._outputs(), sizes, named)
 
     def _outputs(self) -> Mapping[str, Shape | None]:
         """Return the output shapes by name; None for a shape that is unknown."""

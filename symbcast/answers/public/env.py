@@ -15,9 +15,9 @@ from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, quoted_name
 from symbcast.core.effort import one_call
-from symbcast.core.programs.operations import IncompatibleProgramError, Op
+from symbcast.core.programs.operations import IncompatibleProgramError, Op, distinct_names
 from symbcast.core.programs.program import OnConflict, Program
-from symbcast.core.shapes import Shape
+from symbcast.core.shapes import NamedShapes, Shape
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionWarning, ShapeTypeError
 from symbcast.operators.layer_methods import LayerFunctions
@@ -136,9 +136,13 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
         return cases_of_program(Cases, self._program, Condition(self), hints, limit)
 
     @property
-    def shapes(self) -> dict[str, Shape | None]:
-        """The output of each operation by the operation's name, as it was when recorded."""
-        return {op.name: op.output for op in self.operations if op.output is not None}
+    def shapes(self) -> NamedShapes:
+        """The output of each operation by the operation's name, as it was when recorded.
+
+        The second operation of one name is ``name#2``, the third ``name#3``; so are further outputs of one operation.
+        """
+        ops = [op for op in self.operations if op.output is not None]
+        return NamedShapes(zip(distinct_names(ops), (op.output for op in ops), strict=True), "operation")
 
     @property
     def _subject(self) -> Program:
@@ -342,7 +346,12 @@ def program_of(env: ShapeEnv) -> Program:
 
 def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
     """Return the one broadcast that a caller means."""
+    outputs = [op for op in program.operations if op.output is not None]
+    numbered = {op.number: name for op, name in zip(outputs, distinct_names(outputs), strict=True)}
     named = [op for op in program.operations if operation in (op.name, op.number, op)]
+    if len(named) > 1:
+        named = [op for op in named if numbered.get(op.number) == operation] or named
+    named = named or [op for op in outputs if numbered[op.number] == operation]
     if len(named) == 1 and named[0].kind == "broadcast":
         return named[0]
     several = "several operations have this name: write the number"

@@ -111,7 +111,6 @@ class Result(AskedAnswer, Documented):
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
         "raise_if_invalid check unwrap -> require()",
-        "at eval evaluate_at concrete substitute subs bind -> evaluate(...)",
         "rank ndim -> shape.rank",
         "conflicts unsat_core core -> conflict",
         "proof prove verify certificate -> certify()",
@@ -208,6 +207,11 @@ class Result(AskedAnswer, Documented):
         if call is None or call.shape is None:
             raise IncompatibleShapesError(self, bound.sizes)
         return sizes_of(call.shape)
+
+    def _failure_at(self, sizes: Mapping[str, int]) -> str:
+        from symbcast.answers.explanation.evidence import Alignment, failure_at
+
+        return failure_at(Alignment(self._subject), sizes)
 
     @one_call
     def explain(self, *, trace: bool = False) -> str:

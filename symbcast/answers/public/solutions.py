@@ -22,7 +22,7 @@ from symbcast.core.algebra.symbols import Unknown, is_sequence
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end, sizes_text
 from symbcast.core.effort import check_budget, one_call, within_optional
-from symbcast.core.programs.arguments import Assumptions
+from symbcast.core.programs.arguments import Assumptions, Sizes
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.core.rules.broadcast_rule import Ask, OutputDim, members_of, rank_of_output
@@ -274,6 +274,18 @@ class Solution(Explained, ModuleAnswer):
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
         """The operands at the witness; None if there is none."""
         return example_shapes(self._subject)
+
+    @one_call
+    def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> tuple[tuple[int | None, ...] | None, ...]:
+        """Return the operands at given sizes, where they broadcast to the wanted output; raises as `Answer.evaluate`.
+
+        >>> solve("N, 3", "M, 1", out="4, 3").evaluate(N=4, M=1)
+        ((4, 3), (1, 1))
+        """
+        from symbcast.answers.public.evaluation import axes_of, working_sizes
+
+        asked = working_sizes(self, sizes, named, [d for s in self.operands for d in s.dims])
+        return tuple(axes_of(operand, asked.by_symbol) for operand in self.operands)
 
     @one_call
     def _document(self, *room: Room) -> Document:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import command
+from symbcast.cli.evaluation import At, evaluated, print_answer, sizes_of, written
 from symbcast.cli.options import AttributeText, GuardIn, MinSize, TextOrJson, guard_text, rule_of, shapes_of
 from symbcast.cli.terminal import checked, print_text, show_result, status_of
 from symbcast.core.algebra.arithmetic import check_min_size
@@ -33,6 +34,7 @@ def check(  # noqa: PLR0913 - each is an option
     dialect: Dialect | None = None,
     format: TextOrJson = "text",
     guard: GuardIn = None,
+    at: At = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
     **attributes: AttributeText,
 ) -> int:
@@ -57,14 +59,19 @@ def check(  # noqa: PLR0913 - each is an option
     """
     from symbcast.answers.public.result import broadcast as ask
 
+    sizes = sizes_of(at, guard)
     texts = shapes_of(shapes, "check", dialect in _SPACED)
     checked("--min-size", check_min_size, min_size)
     rule_keywords = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in texts]
     result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **rule_keywords)
     note_unknown_names(assume, operands)
-    if guard is None:
-        show_result(result, format)
-    else:
+    if guard is not None:
         print_text(guard_text(result, guard, format))
+    elif sizes is not None:
+        answer = evaluated(result, sizes)
+        print_answer(written(answer, result.rule.called, format))
+        return status_of(answer.verdict)
+    else:
+        show_result(result, format)
     return status_of(result.verdict, fail_on)

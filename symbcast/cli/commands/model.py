@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
 from itertools import islice
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from symbcast.cli import model_files
 from symbcast.cli.command import Meaning, command
+from symbcast.cli.evaluation import At, sizes_of
 from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, path_exists, status_of
 from symbcast.core.algebra.arithmetic import check_min_size
@@ -51,6 +52,7 @@ def model(  # noqa: PLR0913 - each is an option
     pad: PadMode | None = None,
     format: Format = "text",
     guard: GuardIn = None,
+    at: At = None,
     output: str | None = None,
     html: str | None = None,
     overwrite: bool = False,
@@ -139,10 +141,11 @@ def model(  # noqa: PLR0913 - each is an option
     if memory and (guard is not None or free or format not in ("text", "json")):
         other = "--guard" if guard is not None else "--free" if free else f"--format {format}"
         raise UsageError(f"--memory prints the bytes of a model's values: leave {other} out")
-    if share and not free:
-        raise UsageError("--share is for freed sizes: add --free N")
-    if pad and not free:
-        raise UsageError('--pad is for freed sizes: add --free "N, H, W"')
+    sizes_asked = sizes_of(at, guard)
+    if sizes_asked is not None:
+        _check_at({"--memory": memory, "--free": free, "--confirm": confirm, "--results or --dask": is_of_many}, format)
+    if (share or pad) and not free:
+        raise UsageError(f'{"--share" if share else "--pad"} is for freed sizes: add --free "N, H, W"')
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
@@ -157,8 +160,9 @@ def model(  # noqa: PLR0913 - each is an option
         # Workers elsewhere have other working directories.
         paths = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
         models = model_files.model_files(paths)
-        if guard is not None and len(models) != 1:
-            raise UsageError(f"--guard is the guard of one model: {len(models)} are given")
+        alone = "--guard" if guard is not None else "--at" if sizes_asked is not None else ""
+        if alone and len(models) != 1:
+            raise UsageError(f"{alone} is about one model: {len(models)} are given")
         if html is not None:
             check_page(html, models, overwrite)
         means = Workers(_processes(jobs, models), timeout, dask)
@@ -166,11 +170,18 @@ def model(  # noqa: PLR0913 - each is an option
         written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
         others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share, pad, memory)
-        jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
+        jobs_to_run = [CheckJob(path, *options, written.get(path), *others, at=sizes_asked) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)
 
         return _status(recorded(jobs_to_run, means, names, Path(results), resume), fail_on)
+
+
+def _check_at(others: Mapping[str, object], format: Format) -> None:
+    """Raise `UsageError` for options that do not go with ``--at``."""
+    wrong = next((name for name, value in others.items() if value), "" if format in ("text", "json") else "--format")
+    if wrong:
+        raise UsageError(f"--at prints whether a model runs at some sizes: leave {wrong} out")
 
 
 def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:

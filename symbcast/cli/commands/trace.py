@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from symbcast.cli import terminal
 from symbcast.cli.argument_advice import call_fault, function_fault, is_method, note_unknown_names, notes
 from symbcast.cli.command import command
+from symbcast.cli.evaluation import At, evaluated, print_answer, sizes_of, written
 from symbcast.cli.options import GuardIn, guard_text
 from symbcast.cli.terminal import UsageError
 from symbcast.core.characters import closest, prose_list
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from symbcast.arrays.promises import TraceCall
     from symbcast.arrays.trace import TraceReport
 
-    Answer: TypeAlias = tuple[Verdict, Document | str]
+    Answer: TypeAlias = tuple[Verdict, Document | dict[str, Any] | str]
 
 
 EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --assume "D >= 1"
@@ -63,6 +64,7 @@ def trace(  # noqa: PLR0913 - each is an option
     no_observe: bool = False,
     format: Literal["text", "json", "sarif", "github"] = "text",
     guard: GuardIn = None,
+    at: At = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
 ) -> int:
     """Run a function with symbolic sizes and say for which sizes it works; its code is executed.
@@ -97,7 +99,10 @@ def trace(  # noqa: PLR0913 - each is an option
         raise UsageError(fault)
     if max_paths < 1:
         raise UsageError(f"--max-paths {max_paths}: write 1 or more")
-    request = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard, not no_observe)
+    sizes = sizes_of(at, guard)
+    request = TraceRequest(
+        function, arguments, tuple(assume or ()), min_size, max_paths, format, guard, not no_observe, sizes
+    )
     with ChildProcess() as child:
         try:
             verdict, answer = child.ask(answer_in_child, request)
@@ -108,7 +113,7 @@ def trace(  # noqa: PLR0913 - each is an option
     if isinstance(answer, str):
         terminal.print_text(answer)
     else:
-        terminal.show(answer)
+        print_answer(answer)
     return terminal.status_of(verdict, fail_on)
 
 
@@ -130,6 +135,7 @@ class TraceRequest:
     format: Format
     guard: str | None = None
     observe: bool = True
+    at: Mapping[str, Any] | None = None
 
     def call(self) -> TraceCall:
         """Return the arguments of the function."""
@@ -170,6 +176,9 @@ def _shapes(call: TraceCall) -> list[Any]:
 def _answer(report: TraceReport, request: TraceRequest) -> Answer:
     if request.guard is not None:
         return report.verdict, guard_text(report, request.guard, request.format)
+    if request.at is not None:
+        answer = evaluated(report, request.at)
+        return answer.verdict, written(answer, report.name, request.format)
     if request.format != "text":
         return report.verdict, report.report(request.format)
     from symbcast.paths.document import document

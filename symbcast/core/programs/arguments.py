@@ -25,7 +25,7 @@ from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.structs import NamedTuple
 from symbcast.core.text import names_lost, parse_assumption, symbols_as_written
 from symbcast.core.text.notation import formula_text
-from symbcast.errors import AssumptionError, BindingError, DimensionError, ShapeTypeError
+from symbcast.errors import AssumptionError, BindingError, DimensionError, MissingSizesError, ShapeTypeError
 
 if TYPE_CHECKING:
     import sympy
@@ -283,7 +283,7 @@ def check_all_sizes(needed: Iterable[str] | Mapping[str, object], sizes: Mapping
         by_keyword = all(name.isidentifier() and not iskeyword(name) for name in texts)
         pairs = [f"{name}={text}" if by_keyword else f"{name!r}: {text}" for name, text in texts.items()]
         example = ", ".join(pairs) if by_keyword else f"{{{', '.join(pairs)}}}"
-        raise BindingError(f"no size was given for {', '.join(dict.fromkeys(missing))}", f"write {call}({example})")
+        raise MissingSizesError(list(dict.fromkeys(missing)), f"write {call}({example})")
 
 
 def unknown_name_error(name: str, known: Sequence[str]) -> BindingError:

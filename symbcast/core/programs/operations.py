@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
@@ -155,6 +155,22 @@ class Op(NamedTuple):
         return f"{self.name}: {self.kind} {self.text}"
 
 
+def distinct_names(ops: Iterable[Op]) -> Iterator[str]:
+    """Yield a name for each operation, different from all others: a name that was there before gets a number.
+
+    >>> [*distinct_names([Op(0, "equal", "a"), Op(1, "equal", "a"), Op(2, "equal", "b"), Op(3, "equal", "a")])]
+    ['a', 'a#2', 'b', 'a#3']
+    """
+    counts: dict[str, int] = {}
+    for op in ops:
+        name = op.name
+        while name in counts:
+            counts[op.name] += 1
+            name = f"{op.name}#{counts[op.name]}"
+        counts[name] = 1
+        yield name
+
+
 def operation_requirements(op: Op) -> tuple[Formula, ...]:
     """Return the requirements of an operation as distinct clauses in normal form, with nested joins flattened."""
     if op.kind == "assume":
@@ -288,30 +304,18 @@ def _frozen(value: Any) -> Hashable:
 # Errors about invalid broadcasts and programs, as data only.
 
 
-class FailedResult(AnswerLike, Protocol):
-    """The parts of a result that its errors show: see `symbcast.Result`."""
-
-    @property
-    def rule(self) -> Rule: ...
-    @property
-    def operands(self) -> tuple[Shape, ...]: ...
-    @property
-    def shape(self) -> Shape | None: ...
-    def explain(self) -> str: ...
-
-
 class BroadcastError(SymbcastError, ValueError):
-    """A broadcast is not valid.
+    """A broadcast is not valid, or a program, model or function fails at the sizes that were asked for.
 
-    ``result`` is the answer that it comes from, None for an error of a whole program; ``binding`` is the requested
-    sizes, None if there were none.
+    ``result`` is the answer that it comes from, None if an operation was refused; ``binding`` is the requested sizes,
+    None if there were none.
     """
 
     __module__ = "symbcast"  # the module where users find it, for tracebacks
 
-    result: FailedResult | None
+    result: AnswerLike | None
 
-    def __init__(self, result: FailedResult, binding: Mapping[str, int] | None = None) -> None:
+    def __init__(self, result: AnswerLike, binding: Mapping[str, int] | None = None) -> None:
         super().__init__(result, binding)
         self.result = result
         self.binding = dict(binding) if binding is not None else None
@@ -321,7 +325,7 @@ class BroadcastError(SymbcastError, ValueError):
 
 
 class IncompatibleShapesError(BroadcastError):
-    """The shapes never broadcast, or do not at the requested sizes."""
+    """The shapes never broadcast, or something fails at the requested sizes."""
 
     __module__ = "symbcast"  # the module where users find it, for tracebacks
 

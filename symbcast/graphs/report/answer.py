@@ -337,13 +337,13 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
     @property
     def inputs(self) -> dict[str, Shape | None]:
         """The shapes of the inputs by name; None for an input that is not a tensor."""
-        return shapes_of(self._checked.inputs.values)
+        return shapes_of(self._checked.inputs.values, "input")
 
     @property
     def outputs(self) -> dict[str, Shape | None]:
         """The shapes of the outputs by name; None if unknown."""
         values = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
-        return shapes_of({name: value for name, value in values.items() if value is not None})
+        return shapes_of({name: value for name, value in values.items() if value is not None}, "output")
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
@@ -488,6 +488,10 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
         kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
         outputs = {name: Tensor(shape, kinds[name], declared.get(name)) for name, shape in self.outputs.items()}
         return tensors, outputs
+
+    @property
+    def _called(self) -> str:
+        return self.source
 
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
         from symbcast.graphs.report.findings import stop_at

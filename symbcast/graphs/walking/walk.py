@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from symbcast.core.algebra.formulas import FALSE, Formula, negate
 from symbcast.core.algebra.terms import Dim, Term
-from symbcast.core.characters import closest, prose_list
 from symbcast.core.effort import current_budget
-from symbcast.core.shapes import Shape, any_shape_of, shape_of
-from symbcast.errors import DimensionError, MissingShapeError
+from symbcast.core.shapes import NamedShapes, Shape, any_shape_of, shape_of
+from symbcast.errors import DimensionError
 from symbcast.graphs.walking import node_call
 from symbcast.graphs.walking.facts import long_ones
 from symbcast.graphs.walking.node_call import Fork, GraphScope, NodeCall, OpenValues, RefusedError, UnknownShapeError
@@ -582,17 +581,9 @@ def _missing(node: Node, inputs: Sequence[Value | None]) -> str:
     return "its requirements on its inputs are unknown"
 
 
-def shapes_of(values: Mapping[str, Value]) -> dict[str, Shape | None]:
-    """Return the shapes of values by name."""
-    return Shapes({name: _shape(v) for name, v in values.items()})
-
-
-class Shapes(dict[str, "Shape | None"]):
-    """Shapes by name; a missing name raises `MissingShapeError`."""
-
-    def __missing__(self, name: str) -> NoReturn:
-        close = closest(str(name), self)
-        raise MissingShapeError(name, f"did you mean {close!r}?" if close else f"there is {prose_list([*self])}")
+def shapes_of(values: Mapping[str, Value], kind: str = "value") -> NamedShapes:
+    """Return the shapes of values by name; ``kind`` is what they are, for errors."""
+    return NamedShapes(((name, _shape(v)) for name, v in values.items()), kind)
 
 
 def _shape(value: Value) -> Shape | None:

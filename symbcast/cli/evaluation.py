@@ -1,0 +1,141 @@
+"""``--at N=2,M=3``: whether something works at given sizes, and the output shapes there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+from symbcast.answers.show.document import Document, Fields, Line, Span, Tone, field, heading, words
+from symbcast.cli.command import Meaning
+from symbcast.cli.terminal import UsageError, argument_text, print_json, show
+from symbcast.core.characters import prose_list, quoted_name, sizes_text, visible
+from symbcast.core.programs.operations import IncompatibleShapesError
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import BindingError, MissingSizesError, UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.answer import Answer
+
+At: TypeAlias = Annotated[
+    list[str] | None,
+    Meaning(
+        "Sizes, such as N=2,H=64: print only whether it works there, and the output shapes there; may be repeated."
+    ),
+]
+# What `--at` has as one value; ``batch=(2,3)`` for a sequence of axes.
+_SIZE = re.compile(r"\s*(.*?[^=:<>!\s])\s*=\s*(?:([0-9]+)|\(\s*((?:[0-9]+\s*,?\s*)*)\))\s*", re.DOTALL)
+_BETWEEN = re.compile(r",(?![^(]*\))")
+
+
+def sizes_of(texts: Sequence[str] | None, guard: str | None = None) -> dict[str, Any] | None:
+    """Return the sizes that ``--at`` gives, by name; None without the option.
+
+    Raises `UsageError` for text that cannot be read, and if a guard is wanted too.
+
+    >>> sizes_of(["N=2, M=3", "batch=(4,5)"])
+    {'N': 2, 'M': 3, 'batch': (4, 5)}
+    """
+    if texts is None:
+        return None
+    if guard is not None:
+        raise UsageError("--at prints an answer at some sizes, and --guard source text: give one of them")
+    sizes: dict[str, Any] = {}
+    for text in (part for given in texts for part in _BETWEEN.split(given)):
+        match = _SIZE.fullmatch(text)
+        if match is None:
+            raise UsageError(f"--at {text.strip()}: write a name and its size, as in --at {_example(text)}")
+        size = int(match[2]) if match[2] else tuple(map(int, re.findall("[0-9]+", match[3])))
+        if sizes.setdefault(match[1], size) != size:
+            raise UsageError(f"--at {text.strip()}: {match[1]} is {sizes[match[1]]} already; give it once")
+    return sizes
+
+
+def _example(text: str) -> str:
+    name = re.match(r"\s*([^\W\d]\w*)", text)
+    return f"{name[1] if name else 'N'}=2"
+
+
+class EvaluatedAnswer(NamedTuple):
+    """Whether something works at given sizes, None if that is open; the output shapes there, or why there are none."""
+
+    sizes: Mapping[str, Any]
+    works: bool | None
+    outputs: Any = None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on these sizes alone."""
+        return {True: Verdict.ALWAYS, False: Verdict.NEVER, None: Verdict.UNKNOWN}[self.works]
+
+    def document(self, source: str) -> Document:
+        """Return the answer in words; ``source`` is what was asked about."""
+        said = {True: "works", False: "fails", None: "open whether it works"}[self.works]
+        tone = {True: Tone.FINE, False: Tone.IMPOSSIBLE, None: Tone.UNDECIDED}[self.works]
+        title = heading(f"{visible(source)} at {sizes_text(self.sizes)}" if self.sizes else visible(source), said)
+        shapes = [(*_named(name), Span(_text(shape), True)) for name, shape in _flat(self.outputs)]
+        label = "output" if len(shapes) == 1 else "outputs"
+        return Document(title, tone, (Fields((field(label, *shapes), field("reason", words(self.reason)))),))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data for JSON."""
+        return {"sizes": dict(self.sizes), "works": self.works, "outputs": self.outputs, "reason": self.reason}
+
+
+def evaluated(answer: Answer, sizes: Mapping[str, Any]) -> EvaluatedAnswer:
+    """Return an answer at given sizes; raise `UsageError` for sizes that it does not have, or that are missing."""
+    try:
+        outputs = answer.evaluate(dict(sizes))
+    except IncompatibleShapesError:
+        return EvaluatedAnswer(sizes, False, None, answer._failure_at(sizes))
+    except UndecidedError as error:
+        return EvaluatedAnswer(sizes, None, None, error.reason)
+    except MissingSizesError as error:
+        example = ",".join(f"{name}={size}" for name, size in {**sizes, **dict.fromkeys(error.missing, 2)}.items())
+        names = prose_list(list(map(quoted_name, error.missing)))
+        raise UsageError(f"--at gives no size for {names}; write --at {argument_text(example)}") from None
+    except BindingError as error:
+        raise UsageError(f"--at: {error}") from None
+    is_open = answer._account.is_open and not answer.guard(open=False)(dict(sizes))
+    return EvaluatedAnswer(sizes, None if is_open else True, outputs, answer.reason if is_open else "")
+
+
+def _flat(outputs: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a result that are shapes or numbers, with their names or places."""
+    if isinstance(outputs, Mapping):
+        for key, part in outputs.items():
+            yield from _flat(part, f"{name}[{key!r}]" if name else str(key))
+    elif isinstance(outputs, list) or (isinstance(outputs, tuple) and not _is_shape(outputs)):
+        for place, part in enumerate(outputs):
+            yield from _flat(part, f"{name}[{place}]")
+    elif outputs is not None or name:
+        yield name, outputs
+
+
+def _is_shape(value: tuple[Any, ...]) -> bool:
+    return all(size is None or type(size) is int for size in value)
+
+
+def _named(name: str) -> Line:
+    return (Span(f"{visible(name)} "),) if name else ()
+
+
+def _text(shape: Any) -> str:
+    """Return a shape, or a number, with ``?`` where data decide."""
+    if not isinstance(shape, tuple):
+        return "of unknown shape" if shape is None else str(shape)
+    sizes = ["?" if size is None else str(size) for size in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def written(evaluation: EvaluatedAnswer, source: str, format: str) -> Document | dict[str, Any]:
+    """Return an answer at given sizes as a document, or as data for JSON; raise `UsageError` for another format."""
+    if format not in ("text", "json"):
+        raise UsageError(f"--at prints an answer at some sizes: leave --format {format} out")
+    return evaluation.to_dict() if format == "json" else evaluation.document(source)
+
+
+def print_answer(answer: Document | dict[str, Any]) -> None:
+    """Print an answer at given sizes."""
+    print_json(answer) if isinstance(answer, dict) else show(answer)
