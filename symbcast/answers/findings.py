@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of
@@ -19,6 +19,7 @@ from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, normal_conjuncts, size_at, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 

@@ -13,12 +13,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from symbcast.core import __version__
 from symbcast.core.characters import prose_list, sizes_text, visible
 from symbcast.core.rules.declaration import JOIN, ONTO, REQUIRED_FORMULA
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_dat
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.indexing import meet
 from symbcast.operators.joining_and_slicing import cut, length
 from symbcast.operators.operator import Dims

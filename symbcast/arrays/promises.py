@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from inspect import signature, unwrap
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.arrays.arguments import (
@@ -38,6 +38,7 @@ from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.answer import conclusions_of

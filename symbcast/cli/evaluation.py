@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from symbcast.answers.show.document import Document, Fields, Line, Span, Tone, field, heading, words
 from symbcast.cli.command import Meaning
 from symbcast.cli.terminal import UsageError, argument_text, print_json, show
 from symbcast.core.characters import prose_list, quoted_name, sizes_text, visible
 from symbcast.core.programs.operations import IncompatibleShapesError
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingSizesError, UndecidedError
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from symbcast.answers.outcomes import Notice, Problem
 from symbcast.answers.show.document import Shortener
@@ -25,6 +25,7 @@ from symbcast.core.characters import closest, prose_list
 from symbcast.core.interrupts import CleanupOnInterrupt, RaiseFirstInterrupt
 from symbcast.core.isolation import Ending, load_nothing
 from symbcast.core.programs.program import Program
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
 from symbcast.graphs.check import FrontEnd, check_graph, names_in, read_question

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.answers.guards.languages import LANGUAGES
 from symbcast.answers.outcomes import CheckOutcome, github_commands, sarif_document
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
 from symbcast.cli.terminal import print_error, print_json, print_text, show
 from symbcast.core.characters import shorten_middle
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.jobs import Stamp, Status
 
 # The outcome of checking one file, with data for the formats and for the command's display and counts.

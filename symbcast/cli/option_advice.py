@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from symbcast.cli.argument_advice import is_file, is_module, module_of
 from symbcast.cli.command import Options, Subject, load_command
@@ -12,6 +11,7 @@ from symbcast.cli.terminal import CHOICES, EQUALS, argument_text, command_line, 
 from symbcast.cli.value_advice import is_relation, separated, several_rules, sign_among
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
+from symbcast.core.structs import NamedTuple
 
 
 class UnknownOption(NamedTuple):

@@ -23,9 +23,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import IO, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.structs import NamedTuple
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")

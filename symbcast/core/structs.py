@@ -2,7 +2,7 @@
 
 Defining a dataclass takes 0.4 ms and needs `inspect`, which loads Python's parser and disassembler: together, twenty
 dataclasses took longer than the answer to a short question. A named tuple of `typing` takes 0.1 ms: it compiles each
-annotation, and a constructor that short commands rarely call; modules that these load use `NamedTuple` of this file.
+annotation, and a constructor that few commands call. The check of a model defines 160 of them.
 """
 
 from __future__ import annotations

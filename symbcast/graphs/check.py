@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.bounds import Bounds
@@ -25,6 +25,7 @@ from symbcast.core.programs.arguments import Assumption, Assumptions, read_assum
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import ShapeLike
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError, ShapeTypeError
 from symbcast.graphs.inputs import (

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.bounds import numbers_of
@@ -24,6 +24,7 @@ from symbcast.core.programs.arguments import Assumption, read_given_size
 from symbcast.core.rules.placement import sequence_place
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text import parse_dim
 from symbcast.errors import BindingError, ShapeSyntaxError, ShapeTypeError, SymbcastError
 from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Elements, is_size, range_of

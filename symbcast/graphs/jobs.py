@@ -14,11 +14,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
+from typing import Any, Literal, TextIO, TypeAlias, TypedDict
 
 from symbcast.core import isolation
 from symbcast.core.interrupts import BlockInterrupts, CleanupOnInterrupt
 from symbcast.core.isolation import Answer, DiedError, Ending, IsolatedFunction, Job, Prepare, TimedOutError
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ExchangeError, MissingExtraError, SymbcastError
 from symbcast.graphs.check import FrontEnd, ModelQuestion, check_graph, names_in
 from symbcast.graphs.inputs import NOTHING

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
@@ -18,6 +18,7 @@ from symbcast.core.programs.conditions import condition_of_answer
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f4_products.projection import Cases, project
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import MissingExtraError, ModelError, UndecidedError
 from symbcast.graphs.walking.facts import without_whole_quotients
 

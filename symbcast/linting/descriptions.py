@@ -11,7 +11,9 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from symbcast.core.structs import NamedTuple
 
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 Library: TypeAlias = Literal["numpy", "jax", "torch", ""]

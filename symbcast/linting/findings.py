@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind, github_commands, sarif_document
 from symbcast.core.advice import Guessable
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ShapeTypeError
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ShapeTypeError
 from symbcast.linting.descriptions import Comments, Description, Function, described
 from symbcast.linting.findings import CODES, Code, Edit, Finding

@@ -17,12 +17,13 @@ from io import BytesIO
 from math import prod
 from os import PathLike, fsdecode
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import Shape, is_open
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import BindingError, MissingExtraError, ModelError
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, inputs_of, place_name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations, islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
@@ -17,6 +17,7 @@ from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.solver import evaluation
 from symbcast.core.solver.evaluation import UndefinedError
 from symbcast.core.solver.f3_linear.equations import solved_for
+from symbcast.core.structs import NamedTuple
 
 if TYPE_CHECKING:
     from symbcast.notebook.subjects import SurveySubject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.answers.explanation.words import axis_text
@@ -22,6 +22,7 @@ from symbcast.core.rules.declaration import SIZE, Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import predicate, replace_in_formula, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.answer import PathsAnswer, conclusions_of

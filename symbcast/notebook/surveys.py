@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.env import ShapeEnv
@@ -16,6 +16,7 @@ from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import check_size
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.arguments import Sizes, read_given_size, read_given_sizes
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import BindingError
 from symbcast.notebook.sections import Ranges, Section, SurveyGrid, Values, section
 from symbcast.notebook.subjects import FailureSource, SurveySubject, subject_of

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.env import ShapeEnv, program_of
 from symbcast.answers.public.result import Result, call_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, clauses
 from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
+from symbcast.core.structs import NamedTuple
 from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, FailureSource
 from symbcast.notebook.surveys import Outcome, Survey
 from symbcast.paths.answer import PathsAnswer, conclusions_of

@@ -8,8 +8,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import EXTERNAL
 from symbcast.operators.values import contents

@@ -8,10 +8,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import suppress
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, Formula
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.operators.values import contents
 from symbcast.operators.values.value import CommonShape, Constant, OptionalValue, SequenceValue, Value, whole_shape

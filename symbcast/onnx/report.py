@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_axes, without_sizes
@@ -19,6 +19,7 @@ from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
 from symbcast.graphs.model import CheckedModel

@@ -14,7 +14,9 @@ import tempfile
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from symbcast.core.structs import NamedTuple
 
 # The element types that inputs can be filled with: real numbers, integers, truth values and text.
 FILLABLE = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})

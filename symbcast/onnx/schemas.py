@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from symbcast.core.characters import shorten_middle
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import FIELDS, REPEATED, canonical_domain, with_inner
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.onnx import schemas
 from symbcast.onnx.protobuf import EXTERNAL, FIELDS, GRAPH_KIND, GRAPHS_KIND, TENSOR_KIND, Initializers, with_inner

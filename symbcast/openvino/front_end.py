@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.bounds import numbers_of
@@ -16,6 +16,7 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import ShapeLike
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import NOTHING, ContentsLike, KnownInputs, Layouts, ModelInputs, inputs_of, place_name

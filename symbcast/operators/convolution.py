@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.attributes import NaturalEnds, NaturalPerAxis, Positive, PositivePerAxis, Truth
 from symbcast.operators.joining_and_slicing import ends_of
 from symbcast.operators.operator import Context, Dims, operator

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules import AttributeValue
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.attributes import AxesOrAll, Ends, Places, Positive, Text, Whole
 from symbcast.operators.indexing import gather, indexable
 from symbcast.operators.operator import TWICE, Context, Dims, operator

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.attributes import Positive, Text, Texts, Truth, Whole
 from symbcast.operators.operator import Context, Dims, OptionalOperand, expect_shape, operator
 from symbcast.operators.products import reduce

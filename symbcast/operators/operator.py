@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, cast
 
 from symbcast.core.algebra import formulas, symbols
 from symbcast.core.algebra.arithmetic import floor_divide, join, join_members, modulo
@@ -20,6 +20,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules import AttributeValue, Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.declaration import Constraint, Origin, Reason
 from symbcast.core.solver.evaluation import evaluated
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.operators import attributes as attribute_types

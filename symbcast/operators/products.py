@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, any_of, at_most
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import OperatorError
 from symbcast.operators.attributes import AxesOrAll, Text, Truth
 from symbcast.operators.operator import TWICE, Context, Dims, operator

@@ -8,12 +8,13 @@ have at least that many axes, or exactly the right number if the operator takes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, literals
 from symbcast.core.algebra.symbols import axis_of, is_sequence, mentions_rest, rank_of, without_last
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import decide_rank_comparison, expanded_at_right, rank_of_shape, sequence_place
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import shape_text
 
 D = TypeVar("D")

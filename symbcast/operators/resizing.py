@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import isfinite
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply
 from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.attributes import AxesOrAll, Ratios
 from symbcast.operators.operator import TWICE, Context, Dims, expect_shape, operator
 from symbcast.operators.reach import Reach, reach_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
-from typing import NamedTuple
 
 from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
 from symbcast.core.algebra import formulas
@@ -18,6 +17,7 @@ from symbcast.core.programs.scope import Scope
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f4_products.projection import project
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import LazyAccount, Possible, Verdict, possible, verdict_of
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome
 from symbcast.paths.regions import Branch, End, PathRegions, ShortConditions

@@ -18,12 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.programs.scope import Scope
+from symbcast.core.structs import NamedTuple
 from symbcast.paths.audit import audited
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
 from symbcast.paths.real_calls import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra import arithmetic
 from symbcast.core.algebra.formulas import (
@@ -34,6 +34,7 @@ from symbcast.core.programs.arguments import own_set
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.evaluation import holds_at, value_at
 from symbcast.core.solver.simplification.two_level import LITERAL_COST, LiteralTable, cover
+from symbcast.core.structs import NamedTuple
 from symbcast.paths.conclusions import Conclusions
 from symbcast.paths.exploration import Exploration, Observation, ObservedCall
 from symbcast.paths.real_calls import CallsWithNumbers, NumbersBySymbol, RaisedError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join, modulo
@@ -24,6 +24,7 @@ from symbcast.core.solver.evaluation import UndefinedError, evaluated, holds_at,
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.incremental import GrowingConjunction
 from symbcast.core.solver.size_sets import ALL
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text
 from symbcast.errors import DimensionError
 from symbcast.operators.operator import Context, Dims

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
@@ -15,6 +15,7 @@ from symbcast.core.programs.arguments import own_set
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at, symbols_in, value_at
 from symbcast.core.solver.f3_linear.equations import solved_for
+from symbcast.core.structs import NamedTuple
 from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
@@ -22,6 +22,7 @@ from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.simplification import simplify, two_level
 from symbcast.core.solver.simplification.two_level import LITERAL_COST, Cube, LiteralTable
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.paths.steps import CodePlace, PathStep
 
 

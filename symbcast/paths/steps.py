@@ -16,13 +16,14 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path as FilePath
 from types import CodeType, FrameType
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 from symbcast.core.algebra.arithmetic import add, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import SymbcastError
 from symbcast.operators.operator import Dims
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.inputs import ContentsLike

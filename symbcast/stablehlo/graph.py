@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 from symbcast.answers.outcomes import CodeLine
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, Walker

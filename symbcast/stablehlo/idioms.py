@@ -8,10 +8,11 @@ whole, it is one term. JAX spreads it over functions that call one another, so v
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.values.contents import Content, Elements, sizes_of
 from symbcast.stablehlo.graph import HloCall
 from symbcast.stablehlo.mlir import keyword_of, splat_of

@@ -7,8 +7,9 @@ from functools import cache
 from importlib import import_module
 from math import prod
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.model import import_library
 from symbcast.graphs.walking.reshaping import filled
 from symbcast.operators.values import contents

@@ -12,13 +12,14 @@ from itertools import islice
 from math import ceil
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.formulas import Formula, at_most
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, identifier, inputs_of, with_known_integers
 from symbcast.graphs.model import Model, check_path

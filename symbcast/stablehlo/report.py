@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from symbcast.answers.show.document import Document, Room, field, fields, words
 from symbcast.core.algebra.formulas import Formula, equal
@@ -12,6 +12,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
 from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.program import Program
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 from symbcast.graphs.model import CheckedModel

@@ -10,13 +10,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import Substitution, multiply
 from symbcast.core.algebra.formulas import TRUE, Formula, with_dims
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, term
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import parse_formula
 from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.values.value import Value

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.answers.outcomes import CodeLine
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.graph import NOTHING, Graph, Node, module_path
 from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Elements, IndexRamp, from_array
 from symbcast.operators.values.value import Constant, Decider, Value

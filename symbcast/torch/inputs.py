@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
 from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of, term
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.inputs import place_name
 from symbcast.torch.library import load_torch
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from symbcast.core.programs.program import Program
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.graphs.inputs import KnownInputs, inputs_of, with_known_integers
 from symbcast.graphs.inputs import ModelInputs as GraphInputs

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import Substitution, join, multiply, replace_symbols
 from symbcast.core.algebra.formulas import Compatible, Formula, at_most, different, equal, one_or_equal
@@ -21,6 +21,7 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.rules import Joined, Rule
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import UnknownRankError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.conditions import Condition
@@ -32,6 +32,7 @@ from symbcast.core.rules.registry import is_rule_name, listed_rules, parameters_
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.core.solver.evaluation import predicate, replace_in_formula, size_at
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import HasVerdict, Possible, possible
 from symbcast.errors import RuleArgumentError, ShapeTypeError, SymbcastError, UnknownRuleError
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import cache, cached_property, partial
 from importlib.resources import files
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from symbcast.answers.contracts.check import Check, ContractFailure, failures_in, smallest_left, undecided_in
 from symbcast.answers.contracts.proof import inside_boxes, prove_contract
@@ -37,6 +37,7 @@ from symbcast.core.programs.certificates import Certificate
 from symbcast.core.programs.scope import NameTable
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.evaluation import replace_in_formula
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text import parse_formula, parse_shape
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict
 from symbcast.errors import ExchangeError, ShapeTypeError, SymbcastError, TargetError, UndecidedError

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.core.algebra.formulas import FALSE, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
@@ -17,6 +17,7 @@ from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import normal_conjuncts, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text
 from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import Namer, operand_names, rule_text
 from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
@@ -22,6 +22,7 @@ from symbcast.core.characters import visible
 from symbcast.core.rules.broadcast_rule import members_of, same_size
 from symbcast.core.shapes import Shape, is_open
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.answers.show.documented import Documented
@@ -12,6 +12,7 @@ from symbcast.core.effort import one_call
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_and_verdict
 from symbcast.core.programs.program import Program
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

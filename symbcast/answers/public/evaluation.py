@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from symbcast.answers.findings import axes_at
 from symbcast.core.algebra.formulas import TRUE, Formula, clauses
@@ -15,6 +15,7 @@ from symbcast.core.programs.bindings import read_needed
 from symbcast.core.programs.operations import IncompatibleShapesError
 from symbcast.core.shapes import Shape, from_dim
 from symbcast.core.solver.evaluation import holds_at, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text, names_of
 from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import BindingError, DimensionError

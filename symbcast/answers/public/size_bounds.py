@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from symbcast.answers.data import BoundData, BoundsData
 from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, Tone, field, fields, heading, words
@@ -24,6 +24,7 @@ from symbcast.core.programs.conditions import Statement
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import from_dim
 from symbcast.core.solver.extremes import Extreme
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text, parse_expression, symbols_as_written
 from symbcast.errors import ShapeSyntaxError, ShapeTypeError, UnknownRankError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.evidence import Alignment, AxisMark, at_sizes, failure_at, refusal_reason
 from symbcast.answers.explanation.words import Namer
@@ -12,6 +12,7 @@ from symbcast.core.algebra.formulas import holds
 from symbcast.core.characters import prose_list
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import sizes_of
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError
 

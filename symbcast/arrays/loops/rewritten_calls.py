@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from inspect import GEN_CREATED, getgeneratorstate
 from itertools import chain
 from types import FrameType, GeneratorType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.structs import NamedTuple
 from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 from symbcast.core import effort
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
@@ -20,7 +20,7 @@ from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import SizeSet
-from symbcast.core.structs import Struct
+from symbcast.core.structs import NamedTuple, Struct
 from symbcast.core.text.notation import formula_text
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, jointly_possible, possible
 from symbcast.errors import AssumptionError, SymbcastError

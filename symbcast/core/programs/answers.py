@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, negate
@@ -23,6 +23,7 @@ from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text, formula_text
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, within_bound
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import Substitution, add, check_min_size, sides_of
@@ -47,6 +47,7 @@ from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.points import GivenUpError
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text, formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UndecidedError, UnknownRankError

@@ -7,7 +7,6 @@ some axis. `Refutation` looks for any such axis; it need not be known which one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, clauses, negate, with_values
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
@@ -17,6 +16,7 @@ from symbcast.core.programs.arguments import Assumption, own_set
 from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import AssumptionError, DimensionError, UndecidedError, UnknownRankError
 
 

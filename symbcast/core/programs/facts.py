@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import join_members, join_with, replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
@@ -23,6 +23,7 @@ from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 # Sizes that facts connect, and whether a size may be 1 or anything else whatever the connected sizes are.
 #

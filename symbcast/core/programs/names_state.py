@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.formulas import TRUE, AnyOf, Comparison, Compatible, Formula
@@ -20,6 +20,7 @@ from symbcast.core.rules import Demand, Joined, OutputDim, Rule
 from symbcast.core.shapes import LazySize, Shape, shape, shape_of
 from symbcast.core.solver.evaluation import in_normal_form, symbols_in
 from symbcast.core.solver.f1_names.many_broadcasts import Codes, ConflictError, IntegerClashError, MaskProgram
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import HasVerdict, Possible
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, clauses, dims_of
@@ -41,6 +41,7 @@ from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.repeats import RepeatedGroup, Repeats, one_copy, repeats_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import HasVerdict, Possible
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice, product
 from math import lcm, prod
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution, replace_symbols, value_of
 from symbcast.core.algebra.formulas import (
@@ -43,6 +42,7 @@ from symbcast.core.solver.f2_one_size.univariate import ONE_NAME, solution_set
 from symbcast.core.solver.points import Point
 from symbcast.core.solver.residues import PeriodTooLongError, mask_residues
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 
 class Extreme(NamedTuple):

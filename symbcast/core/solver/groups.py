@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
@@ -29,6 +29,7 @@ from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.points import Point, least_size, point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import EMPTY, SizeSet
+from symbcast.core.structs import NamedTuple
 
 
 class TiedSymbols:

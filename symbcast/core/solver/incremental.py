@@ -9,7 +9,6 @@ neighbourhood of the new formulas, not as much as the whole conjunction.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.symbols import symbol
@@ -19,6 +18,7 @@ from symbcast.core.solver.evaluation import holds_at, replace_in_formula, size_a
 from symbcast.core.solver.f3_linear.equations import solved_for
 from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.search import repaired_point
+from symbcast.core.structs import NamedTuple
 
 # A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time.
 _FEW_USERS = 16

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from functools import partial, reduce
 from operator import and_
-from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, is_total, literals, negate
 from symbcast.core.algebra.terms import Symbol
@@ -13,6 +12,7 @@ from symbcast.core.effort import REDUCED, EffortSpentError, budget_stage
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.search import GroupQuestions
+from symbcast.core.structs import NamedTuple
 
 # Conjunctions made irredundant: remove implied clauses, and literals that hold only where another one does.
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import MAX_SIZE, add, replace_symbols
 from symbcast.core.algebra.formulas import (
@@ -43,6 +43,7 @@ from symbcast.core.solver.irredundance import Reduction, without_implied
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import BEYOND, GroupEvidence, GroupQuestions, is_beyond, is_linear
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 
 # Tiers F3 and F4: a group of formulas that compound terms tie together, reduced with samples and z3.
 #

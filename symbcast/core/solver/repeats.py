@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import Comparison, Formula, equal, negate
@@ -32,6 +32,7 @@ from symbcast.core.solver.f1_names.relations import SameSize
 from symbcast.core.solver.groups import RelationGroup, SymbolGroup, TiedSymbols
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 
 
 class Assumed(Protocol):

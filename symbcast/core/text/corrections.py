@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.sentences import read_sentence, read_size_sentence
 from symbcast.core.text.spoken_sizes import RESERVED
 from symbcast.core.text.words import LOOKALIKES

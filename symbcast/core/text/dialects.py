@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import MAX_SIZE, multiply
 from symbcast.core.algebra.symbols import AxisSequence, Unknown, symbol
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.reader import read_axis
 from symbcast.core.text.templates import ANY_REST, LabelBounds, Template, checked_shape, mentioned_terms, mentioning_all
 from symbcast.core.text.tokens import FITS, TOO_LARGE, SyntaxFault, check_limits, is_integer, read_digits

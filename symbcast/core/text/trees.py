@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import gcd, lcm
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from symbcast.core.structs import NamedTuple
 
 _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
 # How many assignments of residues may be tried to prove that a quotient is whole.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from symbcast.core.structs import NamedTuple
 
 # Characters that are not accepted, and their replacements.
 LOOKALIKES = {

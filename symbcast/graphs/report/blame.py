@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, failing_constraint, shape_at, texts_at
@@ -44,6 +44,7 @@ from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import AxisSizes, holds_at, replace_in_formula, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.walking.facts import quotients_of
 from symbcast.graphs.walking.requirements import NodePlace, RequirementReason, Requirements, located_reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers import findings as report
 from symbcast.answers.explanation.words import Namer, in_words
@@ -23,6 +23,7 @@ from symbcast.core.programs.operations import Op
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import (
     BlamedOperations,

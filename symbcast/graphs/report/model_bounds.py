@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.contracts.question import ELEMENT_TYPES
 from symbcast.answers.public.size_bounds import Bound, SizeBounds, opened, size_bounds
@@ -19,6 +19,7 @@ from symbcast.core.characters import prose_list, sizes_text
 from symbcast.core.programs.certificates import known_of
 from symbcast.core.programs.conditions import extremes_in_answer, named_sizes
 from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import names_of
 from symbcast.operators.values.value import Value
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, islice
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.core.algebra.formulas import Comparison, Formula, all_of, equal, literals
@@ -22,6 +22,7 @@ from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
 from symbcast.operators.operator import Dims

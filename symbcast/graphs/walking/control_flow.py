@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply, replace_symbols, subtract
 from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, at_most, definedness, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.walking.node_call import Fork, NodeCall, UnknownShapeError, either
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INT64, Content, Element, Elements, is_size, listed

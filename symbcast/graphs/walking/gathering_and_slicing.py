@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.indexing import meet, within

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from symbcast.core.algebra import bounds, symbols
 from symbcast.core.algebra.arithmetic import add, replace_symbols, subtract
@@ -15,6 +15,7 @@ from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
 from symbcast.core.solver.evaluation import evaluated, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.inputs import place_name
 from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import is_of_each_axis

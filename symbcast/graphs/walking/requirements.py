@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import axis_text
 from symbcast.core.algebra import formulas
@@ -24,6 +24,7 @@ from symbcast.core.shapes import Shape, any_shape_of
 from symbcast.core.solver.evaluation import evaluated, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.decided_terms import is_greatest
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking import facts

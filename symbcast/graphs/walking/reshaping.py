@@ -7,12 +7,12 @@ from fractions import Fraction
 from functools import partial
 from functools import reduce as fold
 from math import ceil, floor, isfinite, prod
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient, numbers_of
 from symbcast.core.algebra.formulas import Formula, equal, negate
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive

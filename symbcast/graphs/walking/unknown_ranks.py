@@ -10,12 +10,13 @@ sizes at which they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.formulas import TRUE, Formula
 from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence, mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import SymbcastError
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.operators.operator import Dims

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from symbcast.core.algebra.formulas import FALSE, Formula, negate
 from symbcast.core.algebra.terms import Dim, Term
 from symbcast.core.effort import current_budget
 from symbcast.core.shapes import NamedShapes, Shape, any_shape_of, shape_of
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking import node_call
 from symbcast.graphs.walking.facts import long_ones

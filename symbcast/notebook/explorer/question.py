@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast import errors
 from symbcast.answers.comparison import Comparison, compare
@@ -24,6 +24,7 @@ from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text, labelled_text
 
 # The largest size on a map, unless it is set, or a larger one is needed to show both outcomes.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 from anywidget import AnyWidget
@@ -28,6 +28,7 @@ from symbcast.core.programs.scope import Scope
 from symbcast.core.rules import REQUIRED, Parameter
 from symbcast.core.rules.registry import listed_rules
 from symbcast.core.solver.evaluation import size_at
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, SymbcastError
 from symbcast.notebook import words

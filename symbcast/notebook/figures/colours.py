@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -20,6 +20,7 @@ from matplotlib.colors import (
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from symbcast.answers.show.html import FAILURES, FINE
+from symbcast.core.structs import NamedTuple
 from symbcast.notebook.surveys import Cell, Outcome, Survey
 
 # Colours and hatches are distinguishable with any colour vision and in black-and-white print.

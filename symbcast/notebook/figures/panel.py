@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rcParams
@@ -15,6 +15,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from symbcast.core.characters import shorten_end
+from symbcast.core.structs import NamedTuple
 from symbcast.notebook.figures.colours import MARKS, Colour, FailureStyle, Page, Shading, as_float, ink_on, size_text
 from symbcast.notebook.surveys import Cell, Outcome, Survey
 from symbcast.notebook.words import FailureCategory, excluded_text, works_text

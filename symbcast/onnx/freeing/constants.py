@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import Dim, Symbol, term
+from symbcast.core.structs import NamedTuple
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INT64

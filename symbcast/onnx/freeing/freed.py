@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
@@ -21,6 +21,7 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.shapes import ShapeLike, shape
 from symbcast.core.solver.evaluation import holds_at, symbols_in, value_at
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError, UndecidedError
 from symbcast.graphs.check import check_graph, read_question

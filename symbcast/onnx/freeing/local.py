@@ -10,11 +10,12 @@ from contextlib import suppress
 from itertools import accumulate, islice, product
 from math import prod
 from operator import add, mul
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.graph import Node
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, sizes_of

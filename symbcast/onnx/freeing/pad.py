@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from math import gcd, lcm
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from symbcast.core.algebra.arithmetic import (
     add,
@@ -32,6 +32,7 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.residues import divisors
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ModelError, ShapeTypeError
 from symbcast.onnx.freeing.plan import Edit, Plan, replace_nodes

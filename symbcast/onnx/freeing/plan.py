@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import shorten_middle, visible
 from symbcast.core.solver.evaluation import value_at
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import free_name
 from symbcast.onnx.protobuf import OnnxNode, graphs_in, walkable_nodes, with_inner

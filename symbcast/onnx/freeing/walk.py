@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations, islice, zip_longest
 from math import isfinite, prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from symbcast.core.algebra.arithmetic import subtract
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of, any_of, negate
@@ -23,6 +23,7 @@ from symbcast.core.programs.operations import operation_requirements
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import evaluated, holds_at, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 from symbcast.graphs.check import FrontEnd

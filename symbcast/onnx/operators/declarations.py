@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.formulas import Formula
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.unknown_ranks import Reaches

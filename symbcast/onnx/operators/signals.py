@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import floor
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import read_scale, real_number, requested_shape, scaled
 from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator

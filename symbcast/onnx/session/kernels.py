@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from symbcast.core.structs import NamedTuple
 from symbcast.onnx.protobuf import OnnxNode, canonical_domain
 from symbcast.onnx.schemas import onnx_schema
 from symbcast.onnx.session.types import ValueType, tensor_type, without_shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from symbcast.core.structs import NamedTuple
 from symbcast.onnx.protobuf import StoredTensor
 from symbcast.onnx.schemas import dtype_name, element_type_numbers
 from symbcast.operators.values.value import Value

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeGuard
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient, numbers_of
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim, Term, term
+from symbcast.core.structs import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import IntFlag
 from functools import cached_property, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply, replace_symbols, subtract
 from symbcast.core.algebra.bounds import Bounds, numbers_of
@@ -22,6 +22,7 @@ from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, at_most
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.operators.values.contents import FLOATS, Content, Elements, IndexRamp, RampStack, SizeRatio, is_size
 
 if TYPE_CHECKING:

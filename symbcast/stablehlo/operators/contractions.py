@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.walking.reshaping import folded
 from symbcast.operators.operator import Dims
 from symbcast.operators.products import reduce

@@ -7,8 +7,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from symbcast.core.structs import NamedTuple
 from symbcast.torch.guards.guard_texts import RELATION_NAMES, SizeNames
 from symbcast.torch.guards.guards import Guard, Specialised
 

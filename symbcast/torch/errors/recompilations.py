@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation import holds_at, symbols_in
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.guards.guard_texts import SIZE, GuardReader, shown_axis, size_name, without_log_prefixes
 from symbcast.torch.guards.guards import Guard, Guards

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.core.algebra import formulas
@@ -18,6 +18,7 @@ from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, sizes_text
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.decision import ContradictionError, Decision
+from symbcast.core.structs import NamedTuple
 from symbcast.graphs.report.blame import assumptions_with
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.graph import operator_name

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.conditions import Condition
@@ -20,6 +20,7 @@ from symbcast.core.programs.program import Program
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import DimensionError
 from symbcast.graphs.report.blame import OperationRequirements
 from symbcast.torch.graph import SourceLine, TorchNode, is_of_torch

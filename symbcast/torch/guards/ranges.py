@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.answers.contracts.targets.declaration import SteppedSize
 from symbcast.core.algebra.arithmetic import Substitution
@@ -20,6 +20,7 @@ from symbcast.core.algebra.terms import Symbol, Term, constant, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.torch.guards.known_sizes import cancelled
 
 AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"

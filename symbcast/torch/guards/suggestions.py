@@ -10,7 +10,6 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
@@ -20,6 +19,7 @@ from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.ranges import interval
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.torch.guards.guard_texts import fits_intervals
 from symbcast.torch.guards.guards import Guards
 from symbcast.torch.guards.ranges import AxisRange, Ranges, Root, SizeLines

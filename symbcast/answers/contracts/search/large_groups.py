@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from math import lcm, prod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup, Table, is_any, meet_tables, progression
 from symbcast.core.algebra import formulas
@@ -25,6 +25,7 @@ from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, 
 from symbcast.core.solver.evaluation import normal_conjuncts, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 from symbcast.core.solver.residues import divisors, tiled_mask
+from symbcast.core.structs import NamedTuple
 
 if TYPE_CHECKING:
     GrownBox: TypeAlias = tuple[tuple[int, int], ...]

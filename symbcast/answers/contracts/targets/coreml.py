@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
+from symbcast.core.structs import NamedTuple
 
 if TYPE_CHECKING:
     Shapes: TypeAlias = "tuple[BoundedAxis, ...] | list[tuple[int, ...]]"

@@ -10,12 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from symbcast.answers.contracts.question import ContractQuestion, Tensor, range_text
 from symbcast.answers.guards.clauses import ascii_identifier
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.shapes import shape as read_shape
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import TargetError, UndecidedError
 
 # What a writer gets: the boxes of a contract as ranges on the axes of inputs, and the errors it raises.

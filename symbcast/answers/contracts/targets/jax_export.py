@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import Request, SteppedSize, TargetRule
+from symbcast.core.structs import NamedTuple
 
 # JAX's operators in symbolic shapes, and the names in the text.
 _RESERVED = {"mod", "floordiv", "max", "min", "export", "scope", "shapes"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import keyword
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxes, Request, SteppedSize, TargetRule
+from symbcast.core.structs import NamedTuple
 
 # Names that a parameter of the text cannot have.
 _RESERVED = {*keyword.kwlist, *dir(builtins), "BOXES", "resize", "interpreter", "inputs", "sizes"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Box, Request, TargetRule
 from symbcast.core.algebra.formulas import negate
+from symbcast.core.structs import NamedTuple
 
 _TYPES = {
     "float32": "f32",

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.answers.contracts.question import Tensor
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxis, Request, TargetRule
+from symbcast.core.structs import NamedTuple
 
 ENDS: dict[str, Callable[[BoundedAxis], int]] = {
     "min": lambda axis: axis.sizes[0],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxis, Request, SteppedSize, TargetRule
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import TargetError
 
 # Names that a variable of the text cannot have.

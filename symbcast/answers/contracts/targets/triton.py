@@ -8,7 +8,6 @@ batch and is not written; whether the values of one row depend on the others is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from symbcast.answers.contracts.question import Tensor
 from symbcast.answers.contracts.search.space import decision_in
@@ -16,6 +15,7 @@ from symbcast.answers.contracts.targets import declaration
 from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
 from symbcast.core.algebra.formulas import negate
 from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
 
 _TYPES = {

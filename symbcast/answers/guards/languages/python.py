@@ -7,7 +7,7 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from unicodedata import normalize
 
 from symbcast.answers.guards.clauses import (
@@ -26,6 +26,7 @@ from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, exampl
 from symbcast.core.solver.evaluation import PYTHON, formula_source, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import ALL
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import BindingError, UndecidedError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ which happens when it meets two different integers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.solver.f1_names.one_broadcast import (
@@ -26,6 +26,7 @@ from symbcast.core.solver.f1_names.one_broadcast import (
     irredundant_conjuncts,
     smallest_break,
 )
+from symbcast.core.structs import NamedTuple
 from symbcast.errors import SymbcastError
 
 # Sets of names in linear memory, however many names there are: each set is stored once, under a negative number.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd, prod
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import (
     floor_divide,
@@ -49,6 +48,7 @@ from symbcast.core.solver.f2_one_size.set_products import separated_product
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError, divisors, mask_residues
 from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
+from symbcast.core.structs import NamedTuple
 
 # Operations that the sets of single symbols decide: where ``H % 8 == 0``, ``(H + 7)//8`` is ``H//8``.
 #

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import islice, product
 from math import gcd
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import floordiv_terms, modulo_terms
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant
 from symbcast.core.effort import charge
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 Span: TypeAlias = "tuple[int | None, int | None]"
 """The ends of an interval; None for an end that does not exist."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import substitute
 from symbcast.core.algebra.formulas import (
@@ -32,6 +32,7 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 Box: TypeAlias = dict[Symbol, SizeSet]
 """A set for each of some symbols: the product of these."""

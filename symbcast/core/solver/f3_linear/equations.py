@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -22,6 +22,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, term
 from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, size_at, symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 
 def solved_for(literal: Formula, symbol: Symbol, *, is_defined: bool = False) -> Term | None:

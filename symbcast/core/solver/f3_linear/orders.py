@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import Any
 
 from symbcast.core.algebra.formulas import Comparison, Formula, is_total
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.points import Point
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 
 # Units of effort for each order that a step looks at.
 _STEP = 2

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import repeat
 from operator import ge, itemgetter, le, mul
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+from symbcast.core.structs import NamedTuple
 
 try:
     import z3

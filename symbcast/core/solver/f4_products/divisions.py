@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution, monomial_quotient, operate, quotient_and_remainder
 from symbcast.core.algebra.bounds import common_factors, reduced_fraction
@@ -27,6 +26,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Atom, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.points import GivenUpError
+from symbcast.core.structs import NamedTuple
 
 # How many cases are examined, and how many steps are made in one.
 _CASES = 64

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import islice, product
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -29,6 +29,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import cached_uncounted, charge
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.structs import NamedTuple
 
 
 def with_sizes_outside_operations(comparison: Comparison, sizes: Container[Symbol]) -> Formula:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -32,6 +31,7 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 
 
 class Tree(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution, floor_divide, join
 from symbcast.core.algebra.formulas import (
@@ -33,6 +32,7 @@ from symbcast.core.effort import SHORTENED, EffortSpentError, budget_share
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import with_joins
 from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text
 
 # Conjuncts in fewer characters: what alternatives or conjuncts share is written once.

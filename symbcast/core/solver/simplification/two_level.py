@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, with_dims
@@ -33,6 +33,7 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.groups import FormulaGroup, formula_groups
 from symbcast.core.solver.points import smallest_of
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, is_any
 
 Cube: TypeAlias = tuple[int, ...]
