@@ -613,7 +613,10 @@ class StandIns:
         """Record the names in a namespace, and the cells of its functions, whose values have a stand-in."""
         if not space.stays:
             values = dict(space.contents)
-            space.names = [n for n, v in values.items() if self.of(v) is not v]
+            standins, kinds = self._standins, self._kinds
+            # A call for each name of thousands of modules would take most of the first trace.
+            near = [(n, v) for n, v in values.items() if id(v) in standins or type(v) in kinds]
+            space.names = [n for n, v in near if self.of(v) is not v]
             functions = [v for v in values.values() if type(v) is FunctionType and v.__closure__]
             space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
 

@@ -492,9 +492,10 @@ def apart_from_one(formula: Leaf) -> Formula:
 
 def each_member(comparison: Comparison) -> Formula:
     """Return the equality of a join and one of its members as one for each other member: it is 1 or the same."""
-    for joined, size in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
+    sides = ((comparison.left, comparison.right), (comparison.right, comparison.left))
+    for joined, size in sides if comparison.operator == "==" else ():
         members = join_members(joined)
-        if comparison.operator == "==" and len(members) > 1 and size in members:
+        if len(members) > 1 and size in members:
             # Where one member has no value, another that is 1 would hide it.
             inner: list[Formula] = [need for member in members for need in definedness(member)]
             return all_of([*inner, *(one_or_equal(m, size) for m in members if m != size)])

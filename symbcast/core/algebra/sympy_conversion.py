@@ -373,13 +373,16 @@ def formula_to_sympy(formula: formulas.Formula) -> Boolean:
     Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
     match formula:
+        case formulas.Comparison(operator, left, right):
+            plain = _equality(left, right) if operator == "==" else None
+            if plain is not None:
+                return plain
+            spelled = formulas.each_member(formula)
+            return _relation(operator, left, right) if spelled is formula else formula_to_sympy(spelled)
         case formulas.AllOf(parts):
             return _lattice(sympy.And, parts)
         case formulas.AnyOf(parts):
             return _lattice(sympy.Or, parts)
-        case formulas.Comparison(operator, left, right):
-            spelled = formulas.each_member(formula)
-            return _relation(operator, left, right) if spelled is formula else formula_to_sympy(spelled)
         case formulas.Compatible(dims) if len(dims) > _SPELLED_OUT:
             return _compatible(dims)
         case formulas.Clashing(dims) if len(dims) > _SPELLED_OUT:
@@ -452,7 +455,7 @@ def _by_our_key(parts: Sequence[T]) -> list[T] | None:
 
 # How sympy orders kinds of expressions: `class_key` of each begins with its number.
 _NUMBER, _SYMBOL, _COMPOUND = 1, 2, 5
-_COMPOUNDS = (*_TO_RELATION.values(), sympy.Ge, sympy.Gt, sympy.And, sympy.Or, sympy.Not, compatible)
+_COMPOUNDS = frozenset((*_TO_RELATION.values(), sympy.Ge, sympy.Gt, sympy.And, sympy.Or, sympy.Not, compatible))
 
 
 def _key(part: Basic) -> tuple[int, tuple[Any, ...]] | None:
@@ -460,20 +463,23 @@ def _key(part: Basic) -> tuple[int, tuple[Any, ...]] | None:
 
     Return None for any other part.
     """
-    if type(part) is sympy.Symbol:
+    kind = type(part)
+    if kind is sympy.Symbol:
         return 1, (_SYMBOL, part.name)
-    if isinstance(part, sympy.Integer):
-        return 1, (_NUMBER, int(part))
-    if type(part) not in _COMPOUNDS:
-        return None
+    if kind not in _COMPOUNDS:
+        return (1, (_NUMBER, int(part))) if isinstance(part, sympy.Integer) else None
     nodes, keys = 1, []
     for arg in part.args:
+        if type(arg) is sympy.Symbol:  # nearly all: they skip a call
+            nodes += 1
+            keys.append((_SYMBOL, arg.name))
+            continue
         key = _key(arg)
         if key is None:
             return None
         nodes += key[0]
         keys.append(key[1])
-    return nodes, (_COMPOUND, type(part).__name__, len(keys), *keys)
+    return nodes, (_COMPOUND, kind.__name__, len(keys), *keys)
 
 
 @lru_cache(maxsize=4096)
@@ -482,9 +488,6 @@ def _nodes(expression: Basic) -> int:
 
 
 def _relation(operator: formulas.Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
-    plain = _equality(left_dim, right_dim) if operator == "==" else None
-    if plain is not None:
-        return plain
     left, right = _guarded(left_dim), _guarded(right_dim)
     if isinstance(left, int) and not isinstance(right, int):
         # 2 <= N reads better as N >= 2.

@@ -483,19 +483,19 @@ def value_at(dim: Dim, sizes: Mapping[Any, int]) -> int | None:
 
 def _value(value: Term, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int:
     """Return a term's value; ``known`` holds the values of operations computed before."""
+    if value.is_Symbol:
+        return sizes[value]
     if isinstance(value, Operation):
         if value not in known:
             known[value] = _OPERATIONS[value.kind](*[_value(arg, sizes, known) for arg in value.args])
         return known[value]
-    if value.is_Symbol:
-        return sizes[value]
     if value.is_constant:
         return value.constant
     total = 0
     for monomial, coefficient in value.coefficients.items():
         product = coefficient
         for atom in monomial:
-            product *= _value(atom, sizes, known)
+            product *= sizes[atom] if atom.is_Symbol else _value(atom, sizes, known)
         total += product
     return total
 
