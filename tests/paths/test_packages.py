@@ -24,6 +24,10 @@ def economic_qr(x):
     return linalg.qr(x, mode="economic")
 
 
+def raw_qr(x):
+    return linalg.qr(x, mode="raw")
+
+
 def correlated(x):
     return distance.pdist(x, "correlation")
 
@@ -45,6 +49,7 @@ CASES = [
     (linalg.svdvals, ["A, B"], "True"),
     (thin_svd, ["A, B"], "True"),
     (economic_qr, ["A, B"], "True"),
+    (raw_qr, ["A, B"], "True"),
     (linalg.orthogonal_procrustes, ["A, B", "C, D"], "A == C and B == D"),
     (distance.cdist, ["A, B", "C, D"], "B == D"),
     (correlated, ["A, B"], "True"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, outputs_o
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import Dims
+from symbcast.paths.path import current
 
 # Generalized ufuncs: core axes follow their signatures, and the other axes broadcast.
 
@@ -151,83 +152,49 @@ def _bare(name: str) -> str:
     return name.rstrip("?")
 
 
-# SciPy's linear algebra of one matrix, computed by LAPACK: shape requirements and result shapes.
+# SciPy's linear algebra of one matrix: the real function says at two small shapes what it returns, and of which shapes.
 
 
-# Options that do not affect shapes.
-IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
+# Options that neither depend on data nor change which sizes the results have, except as the examples show.
+_SHOWN = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
+_SHOWN |= {"full_matrices", "compute_uv", "eigvals_only", "left", "right", "mode"}
 
 
-def _standin(results: Callable[..., Any], is_square: bool = True) -> Callable[..., Any]:
-    def ours(real: Any, a: Any, *args: Any, **options: Any) -> Any:
-        dims = dims_of(a)
-        left = {k: v for k, v in options.items() if k not in IGNORED}
-        if len(dims) != 2 or args or not left.keys() <= _DECOMPOSITION_OPTIONS:
-            return real(a, *args, **options)
-        if is_square:
-            here().equal(dims[0], dims[1], "expected a square matrix")
-        return results(*dims, np.result_type(dtype_of(a), np.float32), **left)
+def of_matrix(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """Return the results of a function of one matrix. It needs a square one if it refuses all others."""
+    dims, path = dims_of(a), here()
+    if len(dims) != 2 or args or not options.keys() <= _SHOWN:
+        return real(a, *args, **options)
+    kind, (m, n) = np.dtype(dtype_of(a)), dims
 
-    return ours
+    def shown(*shapes: tuple[int, int]) -> list[Any]:
+        return [real(np.eye(*shape, dtype=kind), **options) for shape in shapes]
 
+    token = current.set(None)
+    try:
+        examples = shown((5, 7), (7, 5))
+        forms = {(5, 7): m, (7, 5): n, (5, 5): path.bounds.smaller(m, n)}
+    except ValueError:
+        examples, forms = shown((5, 5), (7, 7)), {(5, 7): m}
+    finally:
+        current.reset(token)
+    if len(forms) == 1:
+        path.equal(m, n, "expected a square matrix")
 
-_DECOMPOSITION_OPTIONS = frozenset({"full_matrices", "compute_uv", "eigvals_only", "left", "right", "mode"})
+    def formed(first: Any, second: Any) -> Any:
+        if isinstance(first, tuple):
+            return tuple(map(formed, first, second))
+        sizes = zip(np.shape(first), np.shape(second), strict=True)
+        return SymbolicArray(tuple(forms[pair] for pair in sizes), first.dtype)
 
-
-def _same(rows: Dim, columns: Dim, kind: Any) -> Any:
-    return SymbolicArray((rows, columns), kind)
-
-
-def _of_each(rows: Dim, columns: Dim, kind: Any) -> Any:
-    return SymbolicArray((rows,), kind)
-
-
-def _one(rows: Dim, columns: Dim, kind: Any) -> Any:
-    return SymbolicArray((), kind)
-
-
-def _svd(m: Dim, n: Dim, kind: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    least = here().bounds.smaller(m, n)
-    values = SymbolicArray((least,), np.empty(0, kind).real.dtype)
-    if not compute_uv:
-        return values
-    left, right = (m, n) if full_matrices else (least, least)
-    return SymbolicArray((m, left), kind), values, SymbolicArray((right, n), kind)
-
-
-def _eigh(n: Dim, _: Dim, kind: Any, eigvals_only: bool = False) -> Any:
-    values = SymbolicArray((n,), np.empty(0, kind).real.dtype)
-    return values if eigvals_only else (values, SymbolicArray((n, n), kind))
-
-
-def _eig(n: Dim, _: Dim, kind: Any, left: bool = False, right: bool = True) -> Any:
-    vectors = [SymbolicArray((n, n), complex) for is_wanted in (left, right) if is_wanted]
-    values = SymbolicArray((n,), complex)
-    return (values, *vectors) if vectors else values
-
-
-def _qr(m: Dim, n: Dim, kind: Any, mode: str = "full") -> Any:
-    rows = here().bounds.smaller(m, n) if mode == "economic" else m
-    if mode not in ("full", "economic", "r"):
-        return here().fail_to_trace(f"scipy.linalg.qr with the mode {mode!r} is not supported")
-    upper = SymbolicArray((rows, n), kind)
-    return (upper,) if mode == "r" else (SymbolicArray((m, rows), kind), upper)
-
-
-def _two(n: Dim, _: Dim, kind: Any) -> Any:
-    return SymbolicArray((n, n), kind), SymbolicArray((n, n), kind)
+    return formed(*examples)
 
 
 # The functions of SciPy by name, each with its stand-in.
-DECOMPOSITIONS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("cosm", "coshm", "expm", "sinm", "sinhm", "sqrtm", "tanhm", "tanm"), _standin(_same)),
-    **dict.fromkeys(("cholesky", "inv"), _standin(_same)),
-    **dict.fromkeys(("eigvals", "eigvalsh"), _standin(_of_each)),
-    "det": _standin(_one),
-    "eig": _standin(_eig),
-    "eigh": _standin(_eigh),
-    "qr": _standin(_qr, is_square=False),
-    "schur": _standin(_two),
-    "svd": _standin(_svd, is_square=False),
-    "svdvals": _standin(partial(_svd, compute_uv=False), is_square=False),
-}
+DECOMPOSITIONS: dict[str, Callable[..., Any]] = dict.fromkeys(
+    (
+        *("cholesky", "cosm", "coshm", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "inv", "qr", "schur"),
+        *("sinm", "sinhm", "sqrtm", "svd", "svdvals", "tanhm", "tanm"),
+    ),
+    of_matrix,
+)
