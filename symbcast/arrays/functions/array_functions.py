@@ -301,28 +301,26 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     return tuple(_spread(a, dims) for a in arrays)
 
 
-@implements(np.empty_like)
-def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    return _like(prototype, dtype, shape, ArrayContents(is_data=False))
+@implements(np.full_like)
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
+    dims = dims_of(a) if shape is None else as_dims(shape)
+    return filled(dims, dtype_of(a) if dtype is None else dtype, fill_value)
 
 
-def _like(prototype: Any, dtype: Any, shape: Any, contents: ArrayContents) -> SymbolicArray:
-    dims = dims_of(prototype) if shape is None else as_dims(shape)
-    return SymbolicArray(dims, dtype_of(prototype) if dtype is None else dtype, contents=contents)
+implements(np.empty_like)(lambda prototype, *args, **options: full_like(prototype, None, *args, **options))
+implements(np.zeros_like)(lambda a, *args, **options: full_like(a, 0, *args, **options))
+implements(np.ones_like)(lambda a, *args, **options: full_like(a, 1, *args, **options))
 
 
-@implements(np.zeros_like)
-def zeros_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    return _like(prototype, dtype, shape, filled_with(0))
+def filled(dims: Dims, dtype: Any, value: Any) -> SymbolicArray:
+    """Return an array all of whose elements have one value, which is unknown for None."""
+    put_into(dims, dims_of(value))
+    return SymbolicArray(dims, dtype, contents=_filled_with(value))
 
 
-@implements(np.ones_like)
-def ones_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    return _like(prototype, dtype, shape, filled_with(1))
-
-
-def filled_with(value: Any) -> ArrayContents:
-    """Return the facts about elements that all have one value."""
+def _filled_with(value: Any) -> ArrayContents:
     if is_whole(value):
         dim = dim_of(value)
         return ArrayContents(bool(value) if isinstance(dim, int) else None, IntegerSpan(dim, dim, "all"), is_data=False)
@@ -330,15 +328,6 @@ def filled_with(value: Any) -> ArrayContents:
     if isinstance(value, (float, np.floating)):
         contents.truth = bool(value)
     return contents
-
-
-@implements(np.full_like)
-def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
-) -> Any:
-    array = _like(a, dtype, shape, filled_with(fill_value))
-    put_into(array.dims, dims_of(fill_value))
-    return array
 
 
 implements(np.copyto)(copy_to)

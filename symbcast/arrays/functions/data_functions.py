@@ -103,37 +103,15 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 @implements(np.median, np.nanmedian)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    return _averaged(a, axis, out, keepdims)
-
-
-@implements(np.nanmean)
-def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = np._NoValue
-) -> Any:
-    return as_array(a).mean(axis, dtype, out, keepdims, where=where)
-
-
-@implements(np.nanstd, np.nanvar)
-def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = np._NoValue,
-) -> Any:
-    return as_array(a).std(axis, dtype, out, ddof, keepdims, where=where)
-
-
-def _averaged(a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
-    """Return one number for each index of the remaining axes; the reduced axes may be empty."""
     mean = as_array(a).mean(axis=axis, keepdims=keepdims)
-    if out is not None:
-        assign_out(out, mean.dims, mean.dtype)
-        return out
-    return mean
+    if out is None:
+        return mean
+    assign_out(out, mean.dims, mean.dtype)
+    return out
+
+
+implements(np.nanmean)(lambda a, *args, **options: as_array(a).mean(*args, **options))
+implements(np.nanstd, np.nanvar)(lambda a, *args, **options: as_array(a).std(*args, **options))
 
 
 @implements(np.average)
@@ -153,7 +131,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
                 raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
             for x, n in zip(weight_dims, axes, strict=True):
                 path.equal(x, dims[n], "Shape of weights must be consistent with shape of a along specified axis.")
-    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    mean = as_array(a).mean(axis=axis, keepdims=keepdims)
     if weights is None:
         for dim in mean.dims:  # NumPy divides by the number of averages
             path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
@@ -177,52 +155,32 @@ def quantile(
     keepdims: Any = False,
     *,
     weights: Any = None,
+    skips_nan: bool = False,
 ) -> Any:
     path, dims = here(), dims_of(a)
-    if weights is not None:
-        return path.fail_to_trace("weighted quantiles are not supported")
-    _check_quantiles(q)
-    for n in axes_of(axis, len(dims)):
-        # "index -1 is out of bounds for axis 0 with size 0", even where no quantile is to be returned.
-        path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
-    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
-    whole = (*dims_of(q), *mean.dims)
-    if out is not None:
-        out_dims = dims_of(out)
-        if len(out_dims) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(out_dims, whole, strict=True)):
-            return path.fail_to_trace("quantiles with an output of another shape are not supported")
-        assign_out(out, whole, mean.dtype)
-        return out
-    return SymbolicArray(whole, mean.dtype)
-
-
-@implements(np.nanpercentile, np.nanquantile)
-def nanquantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    if weights is not None or out is not None:
-        return here().fail_to_trace("quantiles with weights or an output are not supported")
-    _check_quantiles(q)
-    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
-    # Without elements NumPy returns the mean, and forgets the axes of the quantiles.
-    if here().ask(equal(multiply(*dims_of(a)), 0)):
-        return mean
-    return SymbolicArray((*dims_of(q), *mean.dims), mean.dtype)
-
-
-def _check_quantiles(q: Any) -> None:
-    """Add the requirement of NumPy's range check."""
+    if weights is not None or (skips_nan and out is not None):
+        return path.fail_to_trace("quantiles with weights, or without NaN into an output, are not supported")
     # NumPy's range check loops over the quantiles only if they have one axis; otherwise it reduces them.
     if len(dims_of(q)) > 1:
-        here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
+        path.require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
+    for n in () if skips_nan else axes_of(axis, len(dims)):
+        # "index -1 is out of bounds for axis 0 with size 0", even where no quantile is to be returned.
+        path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
+    mean = as_array(a).mean(axis=axis, keepdims=keepdims)
+    # Without elements NumPy returns the mean, and forgets the axes of the quantiles.
+    if skips_nan and path.ask(path.empty(dims)):
+        return mean
+    whole = (*dims_of(q), *mean.dims)
+    if out is None:
+        return SymbolicArray(whole, mean.dtype)
+    out_dims = dims_of(out)
+    if len(out_dims) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(out_dims, whole, strict=True)):
+        return path.fail_to_trace("quantiles with an output of another shape are not supported")
+    assign_out(out, whole, mean.dtype)
+    return out
+
+
+implements(np.nanpercentile, np.nanquantile)(lambda *args, **options: quantile(*args, **options, skips_nan=True))
 
 
 @implements(np.bincount)

@@ -189,15 +189,9 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
     return value
 
 
-def _reduced(name: str, ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, **more: Any) -> Any:
-    """Return a reduction by a method, which errors name; its options that were not given are left out."""
-    options = {k: v for k, v in more.items() if v is not NO_VALUE}
-    with here().doing(name, [array.dims]):
-        return reduced(ufunc, array, axis, dtype, out, keepdims is not NO_VALUE and bool(keepdims), **options)
+def _reduction(name: str, ufunc: Any, *, has_dtype: bool = False) -> None:
+    """Register a reduction by a method, which errors name; its options that were not given are left out."""
 
-
-def _reduction(name: str, ufunc: Any) -> None:
-    @method(name)
     def reduction(
         array: Any,
         axis: Any = None,
@@ -207,26 +201,20 @@ def _reduction(name: str, ufunc: Any) -> None:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Any:
-        return _reduced(name, ufunc, array, axis, dtype, out, keepdims, initial=initial, where=where)
+        options = {k: v for k, v in (("initial", initial), ("where", where)) if v is not NO_VALUE}
+        with here().doing(name, [array.dims]):
+            return reduced(ufunc, array, axis, dtype, out, keepdims is not NO_VALUE and bool(keepdims), **options)
+
+    def without_dtype(array: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        return reduction(array, axis, None, *args, **options)
+
+    method(name)(reduction if has_dtype else without_dtype)
 
 
-def _extreme(name: str, ufunc: Any) -> None:
-    @method(name)
-    def extreme(
-        array: Any,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        initial: Any = NO_VALUE,
-        where: Any = NO_VALUE,
-    ) -> Any:
-        return _reduced(name, ufunc, array, axis, None, out, keepdims, initial=initial, where=where)
-
-
-for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and, "any": np.logical_or}.items():
+_reduction("sum", np.add, has_dtype=True)
+_reduction("prod", np.multiply, has_dtype=True)
+for _name, _ufunc in {"all": np.logical_and, "any": np.logical_or, "max": np.maximum, "min": np.minimum}.items():
     _reduction(_name, _ufunc)
-_extreme("max", np.maximum)
-_extreme("min", np.minimum)
 
 
 @method("mean")
@@ -270,22 +258,15 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
     return mean
 
 
-@method("cumsum")
-def cumulative_sum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    """Return the sums up to each element along an axis."""
-    return _cumulative(np.add, array, axis, dtype, out)
+def _accumulation(name: str, ufunc: Any) -> None:
+    @method(name)
+    def accumulation(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        data = array if axis is not None and array.dims else ravel(array)
+        return accumulated(ufunc, data, 0 if axis is None else axis, dtype, out)
 
 
-@method("cumprod")
-def cumulative_product(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    """Return the products up to each element along an axis."""
-    return _cumulative(np.multiply, array, axis, dtype, out)
-
-
-def _cumulative(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
-    array = array.reshape(1) if not array.dims else array
-    data = ravel(array) if axis is None else array
-    return accumulated(ufunc, data, 0 if axis is None else axis, dtype, out)
+_accumulation("cumsum", np.add)
+_accumulation("cumprod", np.multiply)
 
 
 @method("diagonal")

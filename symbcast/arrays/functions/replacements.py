@@ -30,10 +30,9 @@ from symbcast.arrays.array_facts import (
     dtype_of,
     here,
     is_symbolic,
-    put_into,
     whole,
 )
-from symbcast.arrays.functions.array_functions import filled_with, stack
+from symbcast.arrays.functions.array_functions import filled, stack
 from symbcast.arrays.functions.data_functions import can_cast, result_type
 from symbcast.arrays.functions.methods import Flat
 from symbcast.arrays.functions.packages import register_package_standins
@@ -154,19 +153,14 @@ def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
     return real_array(value, dtype=object)
 
 
-@creates(np.empty, np.zeros, np.ones, np.full)
-def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-    if real.__name__ == "full":
-        value = args[0] if args else options["fill_value"]
-        dtype = dtype or (args[1] if len(args) > 1 else None)
-        kind = np.dtype(dtype) if dtype is not None else np.dtype(dtype_of(value))
-        dims = as_dims(shape)
-        put_into(dims, dims_of(value))
-        return SymbolicArray(dims, kind, contents=filled_with(value))
-    kind = dtype if dtype is not None else args[0] if args else float
-    number = {"zeros": 0, "ones": 1}.get(real.__name__)
-    contents = ArrayContents(is_data=False) if number is None else filled_with(number)
-    return SymbolicArray(as_dims(shape), kind, contents=contents)
+@creates(np.full)
+def full(real: Any, shape: Any, fill_value: Any, dtype: Any = None, *_: Any, **options: Any) -> Any:
+    return filled(as_dims(shape), dtype_of(fill_value) if dtype is None else dtype, fill_value)
+
+
+@creates(np.empty, np.zeros, np.ones)
+def uniform(real: Any, shape: Any, dtype: Any = float, *_: Any, **options: Any) -> Any:
+    return filled(as_dims(shape), dtype, {"zeros": 0, "ones": 1}.get(real.__name__))
 
 
 @creates(np.arange)

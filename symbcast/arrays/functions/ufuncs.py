@@ -225,12 +225,9 @@ def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...]
             kind, contents = np.dtype(dtype_of(inputs[0])), symbolic_array.contents_of(inputs[0]).spread
             spread = SymbolicArray((*left, *(1,) * len(right)), kind, contents=contents)
             return _elementwise(ufunc, (spread, inputs[1]), outs, options)
-        case "reduce":
-            return reduced(ufunc, inputs[0], *inputs[1:], outs=outs, **options)
-        case "accumulate":
-            return accumulated(ufunc, *inputs, outs=outs, **options)
-        case "reduceat":
-            return _reduced_at(ufunc, *inputs, outs=outs, **options)
+        case "reduce" | "accumulate" | "reduceat":
+            ours: Any = {"reduce": reduced, "accumulate": accumulated, "reduceat": _reduced_at}[method]
+            return ours(ufunc, *inputs, out=outs[0] if outs else None, **options)
         case "at":
             return write_at(ufunc, *inputs, **options)
     return here().fail_to_trace(f"numpy.{ufunc.__name__}.{method} is not supported")
@@ -380,8 +377,6 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     keepdims: bool = False,
     initial: Any = np._NoValue,
     where: Any = True,
-    *,
-    outs: tuple[Any, ...] = (),
 ) -> Any:
     """Return a reduction along some axes; without an identity or initial value they must not be empty."""
     path, dims = here(), dims_of(data)
@@ -402,17 +397,16 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
                 at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
             )
     kind = _accumulated(ufunc, data.dtype, dtype)
-    outs = outs or ((out,) if out is not None else ())
-    for output in outs:
-        if output is not None:
-            assign_out(output, result_dims, kind)
+    if out is not None:
+        assign_out(out, result_dims, kind)
+        return out
     truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
     span = _reduced_span(ufunc, data, axes)
     is_plain = initial is np._NoValue or initial is None
     if ufunc is np.add and np.dtype(kind).kind in "iu" and data.dtype.kind == "b" and is_plain:
         span = IntegerSpan(0, multiply(*(dims[n] for n in axes)), "none")  # a number of true elements
     contents = ArrayContents(truth, span, is_data=symbolic_array.is_of_data(data, where))
-    return symbolic_array.outputs_or_results(outs, SymbolicArray(result_dims, kind, contents=contents))
+    return SymbolicArray(result_dims, kind, contents=contents)
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
@@ -438,26 +432,21 @@ def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> IntegerSpan | N
     return IntegerSpan(end, end)
 
 
-def accumulated(  # noqa: PLR0913 - as NumPy has them
-    ufunc: Any, data: Any, axis: Any = 0, dtype: Any = None, out: Any = None, *, outs: tuple[Any, ...] = ()
-) -> Any:
+def accumulated(ufunc: Any, data: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """Return the accumulation of a ufunc along an axis."""
     dims = dims_of(data)
     if not dims:
         raise TypeError("cannot accumulate on a scalar")
     axes_of(axis, len(dims))
     kind = _accumulated(ufunc, data.dtype, dtype)
-    outs = outs or ((out,) if out is not None else ())
-    for output in outs:
-        if output is not None:
-            # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
-            is_known = len(dims) != len(dims_of(output)) or all(map(_is_same, dims, dims_of(output)))
-            if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(output))))):
-                here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
-            assign_out(output, dims, kind)
-    return symbolic_array.outputs_or_results(
-        outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data))
-    )
+    if out is None:
+        return SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data))
+    # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
+    is_known = len(dims) != len(dims_of(out)) or all(map(_is_same, dims, dims_of(out)))
+    if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(out))))):
+        here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
+    assign_out(out, dims, kind)
+    return out
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -475,14 +464,7 @@ def _accumulated_contents(ufunc: Any, data: Any) -> ArrayContents:
 
 
 def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
-    ufunc: Any,
-    data: Any,
-    indices: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
-    *,
-    outs: tuple[Any, ...] = (),
+    ufunc: Any, data: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Return reductions of the parts of an axis that start at indices, which must not be negative."""
     dims, shape = dims_of(data), dims_of(indices)
@@ -492,8 +474,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     check_indices(here(), whole_indices(indices), dims[place], shape, is_from_front=True)
     result_dims = (*dims[:place], *shape, *dims[place + 1 :])
     kind = _accumulated(ufunc, data.dtype, dtype)
-    outs = outs or ((out,) if out is not None else ())
-    if any(o is not None for o in outs):
+    if out is not None:
         here().fail_to_trace("reduceat with an output is not supported")
     return SymbolicArray(result_dims, kind, contents=ArrayContents(is_data=symbolic_array.is_of_data(data, indices)))
 
