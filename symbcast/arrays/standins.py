@@ -8,6 +8,7 @@ pickles tell them apart: in the user's own code, `symbcast.arrays.loops.rewritin
 from __future__ import annotations
 
 import builtins
+import copyreg
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import BuiltinImporter, ExtensionFileLoader, ModuleSpec
+from operator import attrgetter
 from threading import RLock
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -25,7 +27,79 @@ _REAL = "_real_module_of_symbcast"
 _OF = "_stand_in_of_symbcast"
 
 
-class ProxyModule(ModuleType):
+# Functions that return the real value behind a stand-in, by the stand-in's type.
+WRAPPERS: dict[type, Callable[[Any], Any]] = {}
+
+
+def real_of(value: Any) -> Any:
+    """Return the real value behind a stand-in; the value itself if it is not a stand-in."""
+    unwrap = WRAPPERS.get(type(value))
+    return value if unwrap is None else unwrap(value)
+
+
+class StandIn:
+    """A value in the place of a real one during a trace: equal to it, with its hash, attributes and text.
+
+    Its attribute ``real`` is the real value, except where `WRAPPERS` says otherwise.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        WRAPPERS[cls] = attrgetter("real")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(real_of(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(real_of(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(real_of(self), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(real_of(self))
+
+    def __repr__(self) -> str:
+        return repr(real_of(self))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(real_of(self) == real_of(other))
+
+    def __hash__(self) -> int:
+        return hash(real_of(self))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return real_of, (real_of(self),)
+
+
+class StandInClass(type):
+    """The class of stand-ins for classes: for ``isinstance``, each is the class ``real``."""
+
+    real: Any
+
+    def __init_subclass__(cls) -> None:
+        WRAPPERS[cls] = attrgetter("real")
+        copyreg.pickle(cls, lambda kind: (real_of, (kind.real,)))
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.real)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or issubclass(kind, cls.real)
+
+    def __eq__(cls, other: object) -> bool:
+        return bool(cls.real == real_of(other))
+
+    def __hash__(cls) -> int:
+        return hash(cls.real)
+
+
+class ProxyModule(StandIn, ModuleType):
     """A module that reads and writes another one; ``of`` replaces values that are read by their stand-ins."""
 
     # It is used instead of a module that compiled code shares, such as `numpy`, which itself is not changed.
@@ -34,29 +108,11 @@ class ProxyModule(ModuleType):
         object.__setattr__(self, _OF, of)
 
     def __getattribute__(self, name: str) -> Any:
-        value = getattr(real_module(self), name)
+        value = getattr(real_of(self), name)
         return object.__getattribute__(self, _OF)(value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(real_module(self), name, value)
 
-    def __delattr__(self, name: str) -> None:
-        delattr(real_module(self), name)
-
-    def __dir__(self) -> list[str]:
-        return dir(real_module(self))
-
-    def __eq__(self, other: object) -> bool:
-        return real_of(other) is real_module(self)
-
-    def __hash__(self) -> int:
-        return hash(real_module(self))
-
-
-def real_module(proxy: ProxyModule) -> ModuleType:
-    """Return the real module behind a proxy."""
-    module: ModuleType = object.__getattribute__(proxy, _REAL)
-    return module
+WRAPPERS[ProxyModule] = lambda proxy: object.__getattribute__(proxy, _REAL)
 
 
 class _MetaOfProxies(type):
@@ -66,7 +122,7 @@ class _MetaOfProxies(type):
         return object.__init__ if name == "__call__" else super().__getattribute__(name)
 
 
-class ProxyFunction(metaclass=_MetaOfProxies):
+class ProxyFunction(StandIn, metaclass=_MetaOfProxies):
     """A function or class whose calls go to ``ours``, with the real one as first argument, if ``is_ours`` accepts them.
 
     It acts only in a trace: elsewhere, each call goes to the real function.
@@ -85,41 +141,20 @@ class ProxyFunction(metaclass=_MetaOfProxies):
         return ours(real, *args, **options)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        is_bound = instance is not None and hasattr(type(_parts_of(self)[0]), "__get__")
+        is_bound = instance is not None and hasattr(type(real_of(self)), "__get__")
         return MethodType(self, instance) if is_bound else self
 
     def __getattribute__(self, name: str) -> Any:
-        return object.__getattribute__(self, name) if name in _OWN else getattr(_parts_of(self)[0], name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_parts_of(self)[0], name, value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(_parts_of(self)[0], name)
-
-    def __dir__(self) -> list[str]:
-        return dir(_parts_of(self)[0])
-
-    def __repr__(self) -> str:
-        return repr(_parts_of(self)[0])
-
-    def __str__(self) -> str:
-        return str(_parts_of(self)[0])
-
-    def __eq__(self, other: object) -> bool:
-        return bool(_parts_of(self)[0] == real_of(other))
-
-    def __hash__(self) -> int:
-        return hash(_parts_of(self)[0])
+        return object.__getattribute__(self, name) if name in _OWN else getattr(real_of(self), name)
 
     def __instancecheck__(self, value: object) -> bool:
-        return isinstance(value, _parts_of(self)[0])
+        return isinstance(value, real_of(self))
 
     def __subclasscheck__(self, kind: type) -> bool:
-        return issubclass(kind, _parts_of(self)[0])
+        return issubclass(kind, real_of(self))
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (_parts_of(self)[0],)
+        return (real_of(self),)
 
     def __copy__(self) -> ProxyFunction:
         return self
@@ -131,46 +166,19 @@ class ProxyFunction(metaclass=_MetaOfProxies):
         path = current.get()
         if path is not None:
             # The pickler looks the function up by its name and compares: only other bytes can be written for a proxy.
-            path.fail_to_trace(f"{_parts_of(self)[0].__name__} is pickled")
-        return real_of, (_parts_of(self)[0],)
+            path.fail_to_trace(f"{real_of(self).__name__} is pickled")
+        return super().__reduce_ex__(protocol)
 
 
 # Attributes that are the proxy's; it has all others of the real function.
 _OWN = frozenset({"__call__", "__get__", "__copy__", "__deepcopy__", "__reduce_ex__"})
 _parts_of: Callable[[ProxyFunction], tuple[Any, Callable[..., Any], Callable[..., bool]]]
 _parts_of = vars(ProxyFunction)["_parts"].__get__
+WRAPPERS[ProxyFunction] = lambda proxy: _parts_of(proxy)[0]
 
 
-class ProxyPartial(partial[Any]):
+class ProxyPartial(StandIn, partial[Any]):
     """A partial function of a stand-in, or with stand-ins for arguments; ``real`` is the partial function behind it."""
-
-    real: Any
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.real == real_of(other))
-
-    def __hash__(self) -> int:
-        return hash(self.real)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return real_of, (self.real,)
-
-    def __repr__(self) -> str:
-        return repr(self.real)
-
-
-# Functions that return the real value behind a stand-in, by the stand-in's type.
-WRAPPERS: dict[type, Callable[[Any], Any]] = {
-    ProxyModule: real_module,
-    ProxyFunction: lambda proxy: _parts_of(proxy)[0],
-    ProxyPartial: lambda proxy: proxy.real,
-}
-
-
-def real_of(value: Any) -> Any:
-    """Return the real value behind a stand-in; the value itself if it is not a stand-in."""
-    unwrap = WRAPPERS.get(type(value))
-    return value if unwrap is None else unwrap(value)
 
 
 Aside = Callable[[], AbstractContextManager[None]]
@@ -448,12 +456,9 @@ class StandIns:
         """Register a stand-in for a function or a class."""
         self._standins[id(real)] = real, standin
 
-    def stands_for_kind(
-        self, kind: type, wrapper: type, real_of: Callable[[Any], Any], make: Callable[[Any], Any] | None = None
-    ) -> None:
-        """Register a wrapper class as the stand-in for every value of a type; ``make`` makes it of the real value."""
-        self._kinds[kind] = make or wrapper
-        WRAPPERS[wrapper] = real_of
+    def stands_for_kind(self, kind: type, make: Callable[[Any], Any]) -> None:
+        """Register what makes the stand-in of every value of a type."""
+        self._kinds[kind] = make
 
     def stands_for_global(self, name: str, standin: Any) -> None:
         """Register a stand-in for a builtin, used in all modules except those of Python's standard library."""
@@ -476,7 +481,7 @@ class StandIns:
         if function is value.func and arguments is value.args and options is value.keywords:
             return value
         proxy = ProxyPartial(function, *arguments, **options)
-        proxy.real = value
+        object.__setattr__(proxy, "real", value)
         return proxy
 
     def _of_method(self, method: Any) -> Any:

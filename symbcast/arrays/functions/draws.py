@@ -6,11 +6,9 @@ itself checks the values of parameters; a parameter that is a size is tried with
 
 from __future__ import annotations
 
-import copyreg
 from collections.abc import Callable
 from functools import cache
 from inspect import signature
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from symbcast.arrays.array_facts import (
     here,
     is_symbolic,
 )
-from symbcast.arrays.standins import WRAPPERS, ProxyFunction, real_of
+from symbcast.arrays.standins import ProxyFunction, StandIn, StandInClass
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
@@ -48,7 +46,7 @@ DISCRETE = frozenset({
 _NO_PARAMETERS = frozenset({"size", "dtype", "method", "out", "endpoint"})
 
 
-class Draws:
+class Draws(StandIn):
     """A ``Generator`` or ``RandomState`` in a trace; for ``isinstance`` it is one, and outside a trace the real one.
 
     Attributes:
@@ -58,7 +56,7 @@ class Draws:
     __slots__ = ("real",)
 
     def __init__(self, real: Any) -> None:
-        self.real = real
+        object.__setattr__(self, "real", real)
 
     # `isinstance(rng, np.random.Generator)` is how libraries recognise one.
     @property  # type: ignore[misc]
@@ -80,46 +78,16 @@ class Draws:
 
         return method
 
-    def __repr__(self) -> str:
-        return repr(self.real)
-
-    def __eq__(self, other: object) -> bool:
-        return self.real is (other.real if type(other) is Draws else other)
-
-    def __hash__(self) -> int:
-        return hash(self.real)
-
     # No stand-in leaves a trace: copies and pickles are of the real generator.
-    def __reduce__(self) -> Any:
-        return self.real.__reduce__()
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.real.__reduce_ex__(protocol)
 
 
-class _Drawing(type):
-    """A class of generators: in a trace, calling it makes `Draws`; for ``isinstance`` it is the real class."""
+class _Drawing(StandInClass):
+    """A class of generators: in a trace, calling it makes `Draws`."""
 
-    real: Any
-
-    def __call__(cls, *args: Any, **options: Any) -> Any:
-        return seeded(cls.real, *args, **options)
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.real)
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is cls or issubclass(kind, cls.real)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(cls.real, name)
-
-    def __eq__(cls, other: object) -> bool:
-        return cls.real is real_of(other)
-
-    def __hash__(cls) -> int:
-        return hash(cls.real)
-
-
-WRAPPERS[_Drawing] = attrgetter("real")
-copyreg.pickle(_Drawing, lambda kind: (real_of, (kind.real,)))
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return seeded(self.real, *args, **options)
 
 
 def drawing(real: type) -> type:

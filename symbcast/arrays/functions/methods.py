@@ -208,6 +208,7 @@ def _reduction(name: str, ufunc: Any, *, has_dtype: bool = False) -> None:
     def without_dtype(array: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
         return reduction(array, axis, None, *args, **options)
 
+    reduction.__qualname__ = without_dtype.__qualname__ = name
     method(name)(reduction if has_dtype else without_dtype)
 
 

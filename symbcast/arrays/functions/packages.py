@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +14,7 @@ from symbcast.arrays.arguments import confirming
 from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
 from symbcast.arrays.functions.linear_algebra import DECOMPOSITIONS
-from symbcast.arrays.standins import ReachedPlaces, StandIns, real_of
+from symbcast.arrays.standins import ReachedPlaces, StandIn, StandIns
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, any_of, equal
@@ -35,7 +34,7 @@ def register_package_standins(standins: StandIns) -> None:
         if name == "numpy.random" and module is not None:
             _register_random_standins(module, standins)
         if name == _NUMBA and module is not None:
-            standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
+            standins.stands_for_kind(module.CPUDispatcher, NumbaFunction)
         functions = next((known for end, known in _BY_NAME.items() if name == end or name.endswith(f".{end}")), {})
         for function, ours in functions.items() if isinstance(module, ModuleType) else ():
             if hasattr(module, function):
@@ -46,7 +45,7 @@ def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
     """Replace random draws by arrays without data, for existing generators and for those that the code creates."""
     for kind in (random.Generator, random.RandomState):
         standins.stands_as(kind, drawing(kind))
-        standins.stands_for_kind(kind, Draws, attrgetter("real"))
+        standins.stands_for_kind(kind, Draws)
     standins.stands_as(random.default_rng, seeding(random.default_rng))
     for name in ("ranf", "sample", "seed"):
         own = "seed" if name == "seed" else "random_sample"
@@ -57,7 +56,7 @@ def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
         standins.stands_for(getattr(random, name), is_ours=lambda *_, **__: True)(drawn)
 
 
-class NumbaFunction:
+class NumbaFunction(StandIn):
     """A function that Numba compiles: in a trace, its Python code; the compiled one elsewhere.
 
     Attributes:
@@ -65,7 +64,8 @@ class NumbaFunction:
     """
 
     def __init__(self, real: Any) -> None:
-        self.real, self.py_func, self.__module__ = real, getattr(real, "py_func", real), real.__module__
+        own = {"real": real, "py_func": getattr(real, "py_func", real), "__module__": real.__module__}
+        vars(self).update(own)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         path = current.get()
@@ -84,18 +84,6 @@ class NumbaFunction:
         finally:
             path.is_guarded = before
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def __eq__(self, other: object) -> bool:
-        return self.real is real_of(other)
-
-    def __hash__(self) -> int:
-        return hash(self.real)
-
-    def __reduce__(self) -> Any:
-        return real_of, (self.real,)
-
 
 @contextmanager
 def without_numba(reach: ReachedPlaces) -> Iterator[None]:
@@ -105,7 +93,7 @@ def without_numba(reach: ReachedPlaces) -> Iterator[None]:
         yield
         return
     standins = StandIns(_is_of_ours)
-    standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
+    standins.stands_for_kind(module.CPUDispatcher, NumbaFunction)
     with standins.acting(reach):
         yield
 

@@ -6,14 +6,12 @@ Array constructors, Python builtins, `math`, and NumPy's index iterators.
 from __future__ import annotations
 
 import builtins
-import copyreg
 import importlib
 import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from operator import attrgetter
 from types import GeneratorType
 from typing import Any, Literal
 
@@ -38,7 +36,7 @@ from symbcast.arrays.functions.methods import Flat
 from symbcast.arrays.functions.packages import register_package_standins
 from symbcast.arrays.indexing import ramp_contents
 from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
-from symbcast.arrays.loops.rewritten_calls import CachedFunction, SetLike, SetLikeClass, collected
+from symbcast.arrays.loops.rewritten_calls import CachedFunction, SetLike, collected
 from symbcast.arrays.standins import WRAPPERS, StandIns, real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, as_array, contents_of
 from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
@@ -331,8 +329,6 @@ def identity(real: Any, *values: Any) -> Any:
 
 
 STANDINS.stands_for_global("set", SetLike)
-WRAPPERS[SetLikeClass] = lambda _: set
-copyreg.pickle(SetLikeClass, lambda _: (real_of, (set,)))
 
 
 def _standin_of_cached(real: Any) -> Any:
@@ -340,7 +336,7 @@ def _standin_of_cached(real: Any) -> Any:
     return CachedFunction(real) if is_of_user(real.__module__, file) else real
 
 
-STANDINS.stands_for_kind(type(lru_cache(len)), CachedFunction, attrgetter("real"), _standin_of_cached)
+STANDINS.stands_for_kind(type(lru_cache(len)), _standin_of_cached)
 
 
 @stands_for(operator.index, is_ours=is_one)

@@ -26,7 +26,7 @@ from symbcast.arrays.loops.repeated import (
     refuse_repeated,
 )
 from symbcast.arrays.loops.state import increment_of, is_alike
-from symbcast.arrays.standins import real_of
+from symbcast.arrays.standins import StandIn, StandInClass, real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
@@ -177,14 +177,10 @@ def _distinct(array: SymbolicArray) -> Any:
     return [Repeated(SymbolicArray((), array.dtype), count, None, place)]
 
 
-class SetLikeClass(type):
-    def __eq__(cls, other: object) -> bool:
-        return real_of(other) is set
+class _SetLikeClass(StandInClass):
+    real = set
 
-    def __hash__(cls) -> int:
-        return hash(set)
-
-    def __call__(cls, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Any:
         if args and current.get() is not None:
             if sequence_of(args[0]) is not None and type(args[0]) is SymbolicArray and len(args[0].dims) == 1:
                 return _distinct(args[0])
@@ -195,21 +191,15 @@ class SetLikeClass(type):
             return Distinct(values) if is_symbolic(values) else set(values)
         return set(*args)
 
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(set, name)
-
-    def __instancecheck__(cls, value: object) -> bool:
+    def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, (set, Distinct))
 
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, (set, Distinct))
 
-
-class SetLike(metaclass=SetLikeClass):
+class SetLike(metaclass=_SetLikeClass):
     """The stand-in for ``set``: a class, so that ``isinstance`` works."""
 
 
-class CachedFunction:
+class CachedFunction(StandIn):
     """A function with a cache of the user's: in a trace, a call with something symbolic calls the function itself.
 
     Attributes:
@@ -217,14 +207,11 @@ class CachedFunction:
     """
 
     def __init__(self, real: Any) -> None:
-        self.real = real
+        object.__setattr__(self, "real", real)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         is_ours = current.get() is not None and any(map(is_symbolic, (*args, *options.values())))
         return (self.real.__wrapped__ if is_ours else self.real)(*args, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
 
 
 def _of_first_pass(at: Dim) -> Dim:
