@@ -35,7 +35,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import UndecidedError
 from symbcast.operators.operator import Dims
 from symbcast.paths.conclusions import Conclusions
-from symbcast.paths.exploration import Exploration
+from symbcast.paths.exploration import Exploration, Observation
 from symbcast.paths.observation import observed
 from symbcast.paths.real_calls import CallsWithNumbers
 from symbcast.paths.regions import Branch
@@ -158,36 +158,6 @@ def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
     if symbols_in(clause).keys().isdisjoint(paths.exploration.data):
         return f"call it only where {text}, or check that before"
     return f"check that the data satisfy {text} before"
-
-
-@dataclass(frozen=True)
-class ObservedAnswer:
-    """What real calls did at all sizes up to a small one: it proves nothing about larger ones.
-
-    Attributes:
-        condition: the condition of the sizes at which the calls worked: the shortest that was seen to fit.
-        shapes: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
-        tried: how many combinations of sizes up to `largest` were called: all of them.
-        largest: the largest size up to which all were tried.
-        larger: how many combinations beyond it were called.
-        works: at how many of all these the function worked.
-    """
-
-    condition: Condition
-    shapes: Any
-    tried: int
-    largest: int
-    larger: int
-    works: int
-
-    def __str__(self) -> str:
-        calls = self.tried + self.larger
-        works = f"works when {self.condition}" if 0 < self.works < calls else _ALL_ALIKE[self.works > 0]
-        larger = f" and {self.larger} larger ones" if self.larger else ""
-        return f"at all {self.tried} sizes up to {self.largest}{larger} tried: {works}; not proved beyond"
-
-
-_ALL_ALIKE = ("fails", "works")
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,13 +291,9 @@ class PathsAnswer(ModuleAnswer):
         return Condition(self._conclusions.unconfirmed)
 
     @property
-    def observed(self) -> ObservedAnswer | None:
+    def observed(self) -> Observation | None:
         """What real calls at all small sizes did, if some paths were not followed; it proves nothing."""
-        seen = self._conclusions.exploration.observation
-        if seen is None:
-            return None
-        condition = condition_about(Condition, seen.formula, self._conclusions.names)
-        return ObservedAnswer(condition, seen.value, seen.tried, seen.largest, seen.larger, seen.works)
+        return self._conclusions.exploration.observation
 
     def _observe(self, calls: CallsWithNumbers) -> None:
         """Call what was run at all small sizes, if some paths were not followed."""
@@ -606,27 +572,17 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
             }
             for c in report.cases
         ],
-        "findings": [
-            {
-                "file": f.file,
-                "line": f.line,
-                "source": f.source,
-                "operation": f.operation,
-                "operands": [dims_data(o, namer) for o in f.operands],
-                "condition": f.text,
-                "words": f.words,
-                "error": f.error,
-                "counterexample": f.counterexample,
-                "sizes_there": f.sizes_there,
-                "fix": f.fix,
-            }
-            for f in report.findings
-        ],
+        "findings": [_finding_data(f, namer) for f in report.findings],
         "data_sizes": report.data_sizes,
     }
 
 
-def _observed_data(seen: ObservedAnswer | None, namer: Namer) -> dict[str, Any] | None:
+def _finding_data(finding: PathFinding, namer: Namer) -> dict[str, Any]:
+    data = {**vars(finding), "operands": [dims_data(o, namer) for o in finding.operands], "condition": finding.text}
+    return {key: value for key, value in data.items() if key not in ("formula", "text")}
+
+
+def _observed_data(seen: Observation | None, namer: Namer) -> dict[str, Any] | None:
     if seen is None:
         return None
     counts = {"tried": seen.tried, "largest": seen.largest, "larger": seen.larger, "works": seen.works}

@@ -268,7 +268,7 @@ class Conclusions(LazyAccount):
             distinct_points(failing),
             some,
             can_fail,
-            None if self.exploration.observation is None else self.exploration.observation.formula,
+            None if self.exploration.observation is None else self.exploration.observation.condition.formula,
         )
 
     def _points(self, is_wanted: Callable[[ObservedCall], bool]) -> list[Mapping[str, int]]:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from symbcast.core.algebra.formulas import Formula
+from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import number_hint
@@ -272,20 +272,26 @@ class Observation:
     """What real calls did at all sizes up to a small one; it proves nothing about larger ones.
 
     Attributes:
-        formula: where the function works, among the sizes that were tried.
-        value: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
-        tried: how many points up to the largest size were called.
-        largest: the largest size of each name.
-        larger: how many points beyond it were called.
-        works: at how many of the points the function works.
+        condition: the condition of the sizes at which the calls worked: the shortest that was seen to fit.
+        shapes: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
+        tried: how many combinations of sizes up to `largest` were called: all of them.
+        largest: the largest size up to which all were tried.
+        larger: how many combinations beyond it were called.
+        works: at how many of all these the function worked.
     """
 
-    formula: Formula
-    value: Any
+    condition: Condition
+    shapes: Any
     tried: int
     largest: int
     larger: int
     works: int
+
+    def __str__(self) -> str:
+        calls = self.tried + self.larger
+        works = f"works when {self.condition}" if 0 < self.works < calls else "works" if self.works else "fails"
+        larger = f" and {self.larger} larger ones" if self.larger else ""
+        return f"at all {self.tried} sizes up to {self.largest}{larger} tried: {works}; not proved beyond"
 
 
 @dataclass

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any
 
+from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra import arithmetic
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -31,6 +32,7 @@ from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.isolation import DiedError, ForkLimits, forked
 from symbcast.core.programs.arguments import own_set
+from symbcast.core.programs.conditions import condition_about
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.evaluation import holds_at, value_at
 from symbcast.core.solver.simplification.two_level import LITERAL_COST, LiteralTable, cover
@@ -97,7 +99,8 @@ def observed(conclusions: Conclusions, calls: CallsWithNumbers) -> Exploration:
     value = _value(results, names) if results else None
     small = sum(max(p.values()) <= largest for p, _ in decided)
     works = sum(is_working for _, is_working in decided)
-    seen = Observation(condition, value, small, largest, len(decided) - small, works)
+    about = condition_about(Condition, condition, conclusions.names)
+    seen = Observation(about, value, small, largest, len(decided) - small, works)
     return replace(exploration, observation=seen)
 
 
