@@ -257,19 +257,18 @@ class EnforcedPromise:
         """Return the shapes in the arguments of a call."""
         bound = signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
-        pairs = ((promised, bound.arguments.get(name)) for name, promised in self._promised.items())
-        return tuple(size for promised, value in pairs for size in _sizes(promised, value))
+        values = {name: bound.arguments.get(name) for name in self._promised}
+        kinds = (ArrayArgument, SizeArgument, str, Shape)
+        return tuple(_size_of(p, v) for p, v in _pairs(self._promised, values) if isinstance(p, kinds))
 
     def _before(self, sizes: SizesOfCall) -> _CallDecision:
         """Decide about the arguments of a call."""
         conclusions = conclusions_of(self.report)
-        constraints: list[Formula] = [a.formula for a in conclusions.scope.assumptions]
         unknown = "an argument has no shape" if None in sizes else ""
         for promised, size in zip(conclusions.scope.shapes, sizes, strict=True):
-            dims = (size,) if isinstance(size, int) else size
-            if dims is not None and len(dims) != len(promised.dims):
-                return _CallDecision(f"an argument has {len(dims)} axes, and {promised} is promised")
-            constraints += [equal(d, n) for d, n in zip(promised.dims, dims or (), strict=False) if d != n]
+            if isinstance(size, tuple) and len(size) != len(promised.dims):
+                return _CallDecision(f"an argument has {len(size)} axes, and {promised} is promised")
+        constraints = [*(a.formula for a in conclusions.scope.assumptions), *_fitted(conclusions.scope.shapes, sizes)]
         if _is_possible(conclusions.assumptions, constraints) is False:
             shapes = ", ".join(map(str, conclusions.scope.shapes))
             return _CallDecision(f"the arguments have the shapes {_text(sizes)}, and {shapes} are promised")
@@ -287,10 +286,7 @@ class EnforcedPromise:
         """Decide about the shapes of a result; ``returned`` are the pairs of its shapes and the promised ones."""
         conclusions = conclusions_of(self.report)
         names = {name: symbol for symbol, name in conclusions.scope.names.items()}
-        constraints: list[Formula] = []
-        for argument, size in zip(conclusions.scope.shapes, sizes, strict=True):
-            dims = (size,) if isinstance(size, int) else size
-            constraints += [equal(d, n) for d, n in zip(argument.dims, dims or (), strict=False) if d != n]
+        constraints = _fitted(conclusions.scope.shapes, sizes)
         for promised, dims in returned:
             expected = _bound(known_rank(shape(promised), "a promise", TRACED), names)
             if dims is None or len(dims) != len(expected):
@@ -321,11 +317,17 @@ def enforce_promise(function: Callable[..., Any], call: TraceCall, returns: Any)
         promise.refuse(promise.before(sizes))
         result = function(*args, **kwargs)
         if returns is not None:
-            promise.refuse(promise.after(sizes, tuple(_returned(returns, result))))
+            promise.refuse(promise.after(sizes, tuple((p, _shape_of(v)) for p, v in _pairs(returns, result))))
         return result
 
     setattr(checking, WITHOUT_CHECKS, function)
     return checking
+
+
+def _fitted(shapes: Sequence[Shape], sizes: SizesOfCall) -> list[Formula]:
+    """Return what holds where the arguments of a call have these shapes and sizes."""
+    pairs = ((s.dims, (n,) if isinstance(n, int) else n or ()) for s, n in zip(shapes, sizes, strict=True))
+    return [equal(d, n) for dims, numbers in pairs for d, n in zip(dims, numbers, strict=False) if d != n]
 
 
 def _is_possible(assumptions: Any, constraints: Sequence[Formula]) -> bool | None:
@@ -337,37 +339,29 @@ def _bound(promised: Shape, names: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(replace_symbols(d, known) for d in promised.dims)
 
 
-def _sizes(promised: Any, value: Any) -> Iterator[int | tuple[int, ...] | None]:
-    """Yield the shapes and sizes of a value where a promise has some."""
-    if isinstance(promised, (ArrayArgument, str, Shape)):
-        yield _shape_of(value)
-    elif isinstance(promised, SizeArgument):
-        yield int(value) if isinstance(value, int) else None
-    elif type(promised) in (list, tuple):
-        values = value if isinstance(value, (list, tuple)) and len(value) == len(promised) else [None] * len(promised)
-        for inner, one in zip(promised, values, strict=True):
-            yield from _sizes(inner, one)
-    elif type(promised) is dict:
+def _pairs(promised: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the parts of a promise, each with the part of a value at its place; None where the structure differs."""
+    if isinstance(promised, Mapping):
+        is_like = isinstance(value, Mapping) and value.keys() == promised.keys()
         for key, inner in promised.items():
-            yield from _sizes(inner, value.get(key) if isinstance(value, Mapping) else None)
+            yield from _pairs(inner, value[key] if is_like else None)
+    elif type(promised) in (list, tuple):
+        is_like = isinstance(value, (list, tuple)) and len(value) == len(promised)
+        for inner, one in zip(promised, value if is_like else [None] * len(promised), strict=True):
+            yield from _pairs(inner, one)
+    else:
+        yield promised, value
+
+
+def _size_of(promised: Any, value: Any) -> int | tuple[int, ...] | None:
+    if isinstance(promised, SizeArgument):
+        return int(value) if isinstance(value, int) else None
+    return _shape_of(value)
 
 
 def _shape_of(value: Any) -> tuple[int, ...] | None:
     dims = getattr(value, "shape", () if isinstance(value, (int, float, complex)) else None)
     return None if dims is None else tuple(dims)
-
-
-def _returned(promised: Any, value: Any) -> Iterator[tuple[Any, tuple[int, ...] | None]]:
-    """Yield the promised shapes, each with that of the result."""
-    if isinstance(promised, (str, Shape)):
-        yield promised, _shape_of(value)
-    elif isinstance(promised, Mapping):
-        for key, inner in promised.items():
-            yield from _returned(inner, value.get(key) if isinstance(value, Mapping) else None)
-    else:
-        values = value if isinstance(value, (list, tuple)) else ()
-        for number, inner in enumerate(promised):
-            yield from _returned(inner, values[number] if number < len(values) else None)
 
 
 def _text(sizes: Any) -> str:
@@ -453,21 +447,15 @@ def checked(
 
 def _check_returned(returns: Any, arguments: TraceArguments, assumptions: Sequence[Assumption]) -> None:
     """Raise `BindingError` for a size in the promised shapes that neither the arguments nor the assumptions have."""
-    read = [shape(text) for text in _texts(returns)]
+    texts = [text for text, _ in _pairs(returns, None) if isinstance(text, str)]
+    read = list(map(shape, texts))
     known = {s.name for s in symbols_of(d for read_shape in arguments.shapes for d in read_shape.dims)}
     known |= {s.name for a in assumptions for s in symbols_in(a.formula)}
-    for text, read_shape in zip(_texts(returns), read, strict=True):
+    for text, read_shape in zip(texts, read, strict=True):
         for size in symbols_of(read_shape.dims):
             if not isinstance(size, Unknown | SequenceSymbol) and size.name not in known:
                 there = f"the sizes are {', '.join(sorted(known))}" if known else "the arguments have no sizes by name"
                 raise BindingError(f"returns={text!r} mentions {size.name}, which no argument has", there)
-
-
-def _texts(returns: Any) -> list[str]:
-    if isinstance(returns, str):
-        return [returns]
-    parts = returns.values() if isinstance(returns, dict) else returns if isinstance(returns, (tuple, list)) else ()
-    return [text for part in parts for text in _texts(part)]
 
 
 @with_advice
@@ -563,14 +551,10 @@ def _is_any(size: Dim) -> bool:
 
 def _as_promised(value: Any, promised: Any) -> Formula:
     """Return the condition under which a result has the promised shapes."""
-    if isinstance(value, Shape):
-        expected = known_rank(shape(promised), "a promise", TRACED)
-        if len(value.dims) != len(expected.dims):
+    needs: list[Formula] = []
+    for part, returned in _pairs(promised, value):
+        expected = known_rank(shape(part), "a promise", TRACED).dims if isinstance(returned, Shape) else ()
+        if not isinstance(returned, Shape) or len(returned.dims) != len(expected):
             return FALSE
-        return all_of(equal(a, b) for a, b in zip(value.dims, expected.dims, strict=True) if a != b and not _is_any(b))
-    if isinstance(value, dict) and isinstance(promised, dict) and value.keys() == promised.keys():
-        return all_of(_as_promised(v, promised[k]) for k, v in value.items())
-    is_listed = isinstance(value, (tuple, list)) and isinstance(promised, (tuple, list))
-    if is_listed and len(value) == len(promised):
-        return all_of(_as_promised(v, p) for v, p in zip(value, promised, strict=True))
-    return FALSE
+        needs += [equal(a, b) for a, b in zip(returned.dims, expected, strict=True) if a != b and not _is_any(b)]
+    return all_of(needs)
