@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path as FilePath
+from traceback import walk_tb
 from types import CodeType, FrameType
 from typing import Any, Literal, NoReturn
 
@@ -117,36 +118,22 @@ def own_frame(frame: FrameType | None, root: FrameType | None) -> FrameType | No
 
 def place_of_error(error: BaseException, root: FrameType | None, home: str) -> CodePlace:
     """Return the innermost line of the user's own code in the traceback of an error."""
-    trace = error.__traceback__
-    places: list[CodePlace] = []
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if trace.tb_frame is not root and not _is_machinery(file):
-            places.append(CodePlace(file, trace.tb_lineno))
-        trace = trace.tb_next
+    places = lines_of_error(error, root)
     own = [p for p in places if home and p.file.startswith(home)]
     near = [p for p in places if not p.file.startswith("<") and not _is_strange(p.file)]
     return (own or near or places or [NOWHERE])[-1]
 
 
-def lines_of_error(error: BaseException) -> list[CodePlace]:
-    """Return the lines in an error's traceback, outermost first, without this package's lines."""
-    trace = error.__traceback__
-    places: list[CodePlace] = []
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not _is_machinery(file):
-            places.append(CodePlace(file, trace.tb_lineno))
-        trace = trace.tb_next
-    return places
+def lines_of_error(error: BaseException, root: FrameType | None = None) -> list[CodePlace]:
+    """Return the lines in an error's traceback, outermost first, without those of this package and of a root frame."""
+    lines = ((frame, CodePlace(frame.f_code.co_filename, line)) for frame, line in walk_tb(error.__traceback__))
+    return [place for frame, place in lines if frame is not root and not _is_machinery(place.file)]
 
 
 def is_own(error: BaseException) -> bool:
     """Return whether an error was raised in this package."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN)
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    return bool(frames) and frames[-1].f_code.co_filename.startswith(_OWN)
 
 
 def is_own_fault(error: BaseException) -> bool:
