@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -20,6 +21,18 @@ MAX_SHIFT = 63
 
 class SizeAsKeyError(TypeError):
     """A size was used as a key, where different sizes are not followed."""
+
+
+def _operators(exact: Callable[[Dim, Dim], Dim], plain: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """Return the methods for an operator whose left operand, or right operand, is a size."""
+    return tuple(
+        lambda size, other, is_right=is_right: size._operate(other, exact, plain, is_right=is_right)
+        for is_right in (False, True)
+    )  # type: ignore[return-value]
+
+
+def _comparison(relation: Callable[[Any, Any], Formula], name: str) -> Any:
+    return lambda size, other: size._compare(other, relation, name)
 
 
 class Size:
@@ -56,36 +69,23 @@ class Size:
     def _of(self, dim: Dim) -> Any:
         return sized(dim, self.path)
 
-    def __add__(self, other: Any) -> Any:
-        return self._operate(other, add, lambda a, b: a + b)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._operate(other, lambda a, b: add(b, a), lambda a, b: b + a)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._operate(other, subtract, lambda a, b: a - b)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._operate(other, lambda a, b: subtract(b, a), lambda a, b: b - a)
+    __add__, __radd__ = _operators(add, operator.add)
+    __sub__, __rsub__ = _operators(subtract, operator.sub)
+    __floordiv__, __rfloordiv__ = _operators(floor_divide, operator.floordiv)
+    __mod__, __rmod__ = _operators(modulo, operator.mod)
+    __eq__ = _comparison(equal, "__eq__")
+    __ne__ = _comparison(different, "__ne__")
+    __le__ = _comparison(at_most, "__le__")
+    __lt__ = _comparison(lambda a, b: Comparison("<", a, b), "__lt__")
+    __ge__ = _comparison(lambda a, b: at_most(b, a), "__ge__")
+    __gt__ = _comparison(lambda a, b: Comparison("<", b, a), "__gt__")
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, (list, tuple, str, bytes)):
             return other * self.path.number(self.dim)
-        return self._operate(other, multiply, lambda a, b: a * b)
+        return self._operate(other, multiply, operator.mul)
 
     __rmul__ = __mul__
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._divide(other, floor_divide, lambda a, b: a // b)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._divided(other, floor_divide, lambda a, b: a // b)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._divide(other, modulo, lambda a, b: a % b)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._divided(other, modulo, lambda a, b: a % b)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -169,24 +169,6 @@ class Size:
 
     def __invert__(self) -> Any:
         return -self - 1
-
-    def __eq__(self, other: object) -> Any:
-        return self._compare(other, equal, "__eq__")
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare(other, different, "__ne__")
-
-    def __le__(self, other: Any) -> Any:
-        return self._compare(other, at_most, "__le__")
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compare(other, _below, "__lt__")
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compare(other, lambda a, b: at_most(b, a), "__ge__")
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compare(other, lambda a, b: _below(b, a), "__gt__")
 
     def __bool__(self) -> bool:
         return self.path.ask(different(self.dim, 0))
@@ -272,26 +254,20 @@ class Size:
             other.path.check_current()
         return dim_of(other)
 
-    def _operate(self, other: Any, exact: Callable[[Dim, Dim], Dim], other_way: Callable[[Any, Any], Any]) -> Any:
-        if is_whole(other):
-            return self._of(exact(self.dim, self._dim_of(other)))
-        if isinstance(other, (float, complex)) or type(other) is Real:
-            return other_way(Real.of(self), other)
-        return NotImplemented
-
-    def _divide(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
+    def _operate(
+        self, other: Any, exact: Callable[[Dim, Dim], Dim], plain: Callable[[Any, Any], Any], *, is_right: bool = False
+    ) -> Any:
+        """Return an operation on two numbers, of which the size is the left one, or the right one."""
+        is_division = exact in (floor_divide, modulo)
         if not is_whole(other):
-            return real(Real.of(self), other) if isinstance(other, float) or type(other) is Real else NotImplemented
-        divisor = self._dim_of(other)
-        self._no_zero(divisor)
-        return self._of(exact(self.dim, divisor))
-
-    def _divided(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
-        if not is_whole(other):
-            return real(other, Real.of(self)) if isinstance(other, float) or type(other) is Real else NotImplemented
-        # Only the divisor decides whether Python raises: 0 // n is an error at n = 0 too.
-        self._no_zero(self.dim)
-        return self._of(exact(dim_of(other), self.dim))
+            is_number = isinstance(other, float if is_division else (float, complex)) or type(other) is Real
+            ours = Real.of(self)
+            return NotImplemented if not is_number else plain(other, ours) if is_right else plain(ours, other)
+        left, right = (self._dim_of(other), self.dim) if is_right else (self.dim, self._dim_of(other))
+        if is_division:
+            # Only the divisor decides whether Python raises: 0 // n is an error at n = 0 too.
+            self._no_zero(right)
+        return self._of(exact(left, right))
 
     def _no_zero(self, divisor: Dim, error: str = "integer division or modulo by zero") -> None:
         if self.path.ask(equal(divisor, 0)):
@@ -303,10 +279,6 @@ class Size:
         if isinstance(other, float) or type(other) is Real:
             return getattr(Real.of(self), name)(other)
         return NotImplemented
-
-
-def _below(left: Dim, right: Dim) -> Comparison:
-    return Comparison("<", left, right)
 
 
 def is_whole(value: object) -> TypeGuard[Any]:
