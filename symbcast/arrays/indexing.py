@@ -521,7 +521,7 @@ def fill(array: Any, value: Any) -> None:
 def sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
     """Sort the elements in place."""
     axes_of(axis, array.ndim)
-    array.forget()
+    array.reorder()
 
 
 SymbolicArray.set_item = staticmethod(assign)

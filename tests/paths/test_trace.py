@@ -69,6 +69,15 @@ FUNCTIONS = {
     "softmax": (lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x).sum(-1, keepdims=True), *N_M),
     "outer": (lambda n: np.abs(np.subtract.outer(np.arange(n), np.arange(n))), sb.size("N")),
     "mask": (lambda x: x[x > 0], *N_M),
+    "flip": (lambda x: np.flip(x, (0, 1)), *N_M),
+    "fftshift": (lambda x: np.fft.ifftshift(np.fft.fftshift(x, 0)), *N_M),
+    "sort": (lambda x, y: y[np.sort(np.argsort(x))], "N", "M"),
+    "sort flat": (lambda x: np.sort(x, None), *N_M),
+    "nan_to_num": (lambda x, y: np.nan_to_num(x, nan=y), *TWO),
+    "nanvar": (lambda x: np.nanvar(x, 0), *N_M),
+    "sinc": (np.sinc, *N_M),
+    "sort_complex": (np.sort_complex, "N"),
+    "size": (lambda x: np.zeros((np.size(x), np.size(x, 0), np.ndim(x))), *N_M),
     "distinct": (lambda x, y: len(set(map(len, (x, y)))) * np.ones(2), "N", "M"),
 }
 

@@ -97,21 +97,6 @@ def _operands(args: Any) -> Iterator[Dims]:
 SymbolicArray.functions = staticmethod(call_function)
 
 
-@implements(np.shape)
-def shape(a: Any) -> Any:
-    return a.shape
-
-
-@implements(np.ndim)
-def ndim(a: Any) -> int:
-    return len(dims_of(a))
-
-
-@implements(np.size)
-def size(a: Any, axis: Any = None) -> Any:
-    return a.size if axis is None else a.shape[axis]
-
-
 @implements(np.concatenate)
 def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     arrays = list(arrays)

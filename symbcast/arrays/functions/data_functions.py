@@ -19,10 +19,8 @@ from symbcast.arrays.array_facts import (
     example_of,
     here,
     is_symbolic,
-    put_into,
 )
 from symbcast.arrays.functions.array_functions import implements
-from symbcast.arrays.functions.methods import ravel
 from symbcast.arrays.functions.ufuncs import places_along
 from symbcast.arrays.indexing import assign_out, check_indices
 from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, is_of_data
@@ -31,33 +29,8 @@ from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.paths.sizes import dim_of, is_whole
 
 
-@implements(np.flip)
-def flip(m: Any, axis: Any = None) -> Any:
-    axes_of(axis, len(dims_of(m)))
-    return as_array(m)._with(dims_of(m))
-
-
-@implements(np.fft.fftshift, np.fft.ifftshift)
-def shifted(x: Any, axes: Any = None) -> Any:
-    axes_of(axes, len(dims_of(x)))
-    return as_array(x)._with(dims_of(x)).copied()
-
-
-@implements(np.nan_to_num)
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    for value in (nan, posinf, neginf):
-        if value is not None:
-            put_into(dims_of(x), dims_of(value))
-    return as_array(x).copied()
-
-
-@implements(np.real_if_close)
-def real_if_close(a: Any, tol: float = 100) -> Any:
-    return as_array(a).same()
-
-
-@implements(np.i0, np.sinc, np.sort_complex)
-def of_each(x: Any) -> Any:
+@implements(np.i0)
+def bessel(x: Any) -> Any:
     return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(x)))
 
 
@@ -73,15 +46,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
             raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
         path.broadcast(*[c for c in counts if c]) if all(counts) else None
     return as_array(a)._with(dims).copied()
-
-
-@implements(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    array = as_array(a)
-    if axis is None:
-        return ravel(array).copied()
-    axes_of(axis, array.ndim)
-    return array._with(array.dims).copied()
 
 
 @implements(np.lexsort)
@@ -111,7 +75,6 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
 
 
 implements(np.nanmean)(lambda a, *args, **options: as_array(a).mean(*args, **options))
-implements(np.nanstd, np.nanvar)(lambda a, *args, **options: as_array(a).std(*args, **options))
 
 
 @implements(np.average)
@@ -318,11 +281,6 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     if getattr(a, "memory", a) is getattr(b, "memory", b):
         return here().fail_to_trace("whether views of one array share elements is not known")
     return False
-
-
-@implements(np.iscomplexobj)
-def iscomplexobj(x: Any) -> bool:
-    return bool(np.dtype(dtype_of(x)).kind == "c")
 
 
 @implements(np.min_scalar_type)

@@ -345,7 +345,7 @@ def partition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any
     """Put one element at its sorted position."""
     (place,) = axes_of(axis, array.ndim)
     _check_kth(array, kth, place)
-    array.forget()
+    array.reorder()
 
 
 @method("argsort")
