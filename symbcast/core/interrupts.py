@@ -57,21 +57,28 @@ def leave() -> NoReturn:
 def end(status: int) -> NoReturn:
     """End the process with a status; that of the command at once, once its output is written.
 
-    Python would first free each module and object, which the operating system does anyway: that is a sixth of the time
-    of a command. Functions registered with `atexit` run first. Other threads, profilers and debuggers need Python's own
-    end, and so does a stream that cannot be written.
+    Other threads, profilers and debuggers need Python's own end.
     """
     threads = sys.modules.get("threading")
     is_alone = threads is None or threads.active_count() == 1
     if _is_command and is_alone and not (sys.flags.inspect or sys.gettrace() or sys.getprofile()):
-        atexit._run_exitfuncs()
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            sys.exit(status)
-        os._exit(status)
+        end_at_once(status)
     sys.exit(status)
+
+
+def end_at_once(status: int) -> NoReturn:
+    """End the process after the functions registered with `atexit`, with its output written.
+
+    Python would then free each module and object, which the operating system does anyway: that is a sixth of the time
+    of a command. If the output cannot be written, that is left to Python too.
+    """
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(status)
+    os._exit(status)
 
 
 def _quietly(function: Callable[[], object]) -> None:

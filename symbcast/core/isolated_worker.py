@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -14,12 +15,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any
 
+from symbcast.core.interrupts import end_at_once
 from symbcast.core.isolation import SECONDS_TO_END, receive_message, write_message
 
 
 def main() -> None:
     """Answer jobs until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides when this one ends
+    gc.set_threshold(50_000)  # as for commands: it loads more than they do
     answers, messages = _taken_over(sys.stdout, "wb"), SimpleQueue[bytes | None]()
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # library output must not mix with answers
     jobs = _taken_over(sys.stdin, "rb")
@@ -40,6 +43,7 @@ def main() -> None:
             write_message(answers, answer)
         except Exception as error:  # the answer cannot be pickled
             write_message(answers, (False, TypeError(f"{type(error).__name__}: {error}")))
+    end_at_once(0)
 
 
 def _taken_over(stream: IO[str], mode: str) -> IO[Any]:
