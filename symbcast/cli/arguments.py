@@ -42,6 +42,8 @@ _EXAMPLES = {
     "--that": '"N == M"',
     "--shapes": '"x=N, 3, H, W"',
     "--values": "steps=4,N//2",
+    "--at": "N=2",
+    "--html": "model.html",
 }
 # Every number of 18 digits fits into 64 bits; not every one of 19 does.
 _MOST_DIGITS = 18

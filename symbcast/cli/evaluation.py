@@ -24,9 +24,11 @@ At: TypeAlias = Annotated[
         "Sizes, such as N=2,H=64: print only whether it works there, and the output shapes there; may be repeated."
     ),
 ]
-# What `--at` has as one value; ``batch=(2,3)`` for a sequence of axes.
-_SIZE = re.compile(r"\s*(.*?[^=:<>!\s])\s*=\s*(?:([0-9]+)|\(\s*((?:[0-9]+\s*,?\s*)*)\))\s*", re.DOTALL)
-_BETWEEN = re.compile(r",(?![^(]*\))")
+# A name and its size or sizes, as in ``N=2``, ``x=1,3,64,64`` and ``batch=(4,5)``; a list alone is the only input's.
+_NUMBERS = r"[0-9]+(?:\s*,\s*[0-9]+)*(?![^\W\d])"
+_NAME = r"([^=:<>!,;()\s][^=:<>!,;()]*?)\s*(={1,2}|:)\s*"
+_SIZES = re.compile(rf"(?:{_NAME})?(?:({_NUMBERS})|\(\s*({_NUMBERS})?\s*,?\s*\))")
+_BETWEEN = re.compile(r"[\s,;]*")
 
 
 def sizes_of(texts: Sequence[str] | None, guard: str | None = None) -> dict[str, Any] | None:
@@ -34,22 +36,36 @@ def sizes_of(texts: Sequence[str] | None, guard: str | None = None) -> dict[str,
 
     Raises `UsageError` for text that cannot be read, and if a guard is wanted too.
 
-    >>> sizes_of(["N=2, M=3", "batch=(4,5)"])
-    {'N': 2, 'M': 3, 'batch': (4, 5)}
+    >>> sizes_of(["N=2, M=3", "batch=(4,5)"]), sizes_of(["x=1,3,64,64"])
+    ({'N': 2, 'M': 3, 'batch': (4, 5)}, {'x': (1, 3, 64, 64)})
     """
     if texts is None:
         return None
     if guard is not None:
         raise UsageError("--at prints an answer at some sizes, and --guard source text: give one of them")
     sizes: dict[str, Any] = {}
-    for text in (part for given in texts for part in _BETWEEN.split(given)):
-        match = _SIZE.fullmatch(text)
-        if match is None:
-            raise UsageError(f"--at {text.strip()}: write a name and its size, as in --at {_example(text)}")
-        size = int(match[2]) if match[2] else tuple(map(int, re.findall("[0-9]+", match[3])))
-        if sizes.setdefault(match[1], size) != size:
-            raise UsageError(f"--at {text.strip()}: {match[1]} is {sizes[match[1]]} already; give it once")
+    for name, size in (pair for text in texts for pair in _pairs(text)):
+        if sizes.setdefault(name, size) != size:
+            raise UsageError(f"--at {name}={size}: {name} is {sizes[name]} already; give it once")
     return sizes
+
+
+def _pairs(text: str) -> list[tuple[str, Any]]:
+    """Return the names and sizes in one value of ``--at``; a list without a name has an empty one."""
+    pairs: list[tuple[str, Any]] = []
+    place, equals = _BETWEEN.match(text).end(), "="  # type: ignore[union-attr] # it matches everywhere
+    while place < len(text):
+        match = _SIZES.match(text, place)
+        if match is None:
+            raise UsageError(f"--at {text}: write a name and its size, as in --at {_example(text[place:])}")
+        numbers = tuple(map(int, re.findall("[0-9]+", match[3] or match[4] or "")))
+        pairs.append((match[1] or "", numbers[0] if match[3] and len(numbers) == 1 else numbers))
+        equals = match[2] if match[2] not in (None, "=") else equals
+        place = _BETWEEN.match(text, match.end()).end()  # type: ignore[union-attr] # as above
+    if equals != "=":
+        written = ",".join(f"{name}={size}" for name, size in pairs)
+        raise UsageError(f"--at {argument_text(text)}: write --at {argument_text(written)}")
+    return pairs
 
 
 def _example(text: str) -> str:
@@ -86,8 +102,11 @@ class EvaluatedAnswer(NamedTuple):
 
 def evaluated(answer: Answer, sizes: Mapping[str, Any]) -> EvaluatedAnswer:
     """Return an answer at given sizes; raise `UsageError` for sizes that it does not have, or that are missing."""
+    from symbcast.answers.public.evaluation import given_by_name
+
     try:
-        outputs = answer.evaluate(dict(sizes))
+        sizes = given_by_name(answer, sizes)
+        outputs = answer.evaluate(sizes)
     except IncompatibleShapesError:
         return EvaluatedAnswer(sizes, False, None, answer._failure_at(sizes))
     except UndecidedError as error:

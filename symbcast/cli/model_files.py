@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from symbcast.cli.terminal import STDIN, UsageError, argument_text, is_shape, path_exists, read_stdin
-from symbcast.core.characters import closest
+from symbcast.core.characters import near_file
 from symbcast.core.interrupts import CleanupOnInterrupt
 from symbcast.errors import ModelError
 from symbcast.graphs.registry import Registered, front_end_of, front_ends
@@ -128,18 +128,6 @@ def ending_of(path: Path) -> str:
             return _ending(file.read(1000))
     except OSError:
         return ENDING
-
-
-def near_file(path: str) -> str:
-    """Return the file of the same folder whose name is close to a path that does not exist; empty if none is."""
-    try:
-        names = sorted(entry.name for entry in Path(path).parent.iterdir())
-    except OSError:
-        return ""
-    name = Path(path).name
-    same = [n for n in names if Path(n).stem == name]
-    near = same[0] if len(same) == 1 else closest(name, names)
-    return str(Path(path).parent / near) if near else ""
 
 
 def output_paths(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:

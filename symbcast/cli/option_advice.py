@@ -89,6 +89,7 @@ OTHER_WORDS = {
         "run execute test -> confirm",
         "freeze set -> bind",
         "best -> limit",
+        "evaluate eval evaluated concrete point points -> at",
         "profile profiles -> form",
         "language lang -> guard dispatch format",
         "style reporter -> format",
@@ -121,6 +122,7 @@ _NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
         "dtype dtypes type types precision": "no answer depends on it: leave {} out",
         "opset ir": "the model itself says which: leave {} out",
         "device provider providers cuda gpu": "models are checked as they run on a CPU: leave {} out",
+        "output-shapes output-shape outputs": "outputs are printed with their shapes; --at N=2 has them in numbers",
         "dynamic symbolic symbols": "every size that the model leaves open is a symbol already: leave {} out",
     },
 }

@@ -222,6 +222,7 @@ class _Call:
         self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.mappings = [p.name for p in parameters if "Mapping" in str(p.annotation)]
         self.required = [p.name for p in parameters if _is_required(p)]
+        self.of_shapes = {p.name for p in parameters if "ShapeLike" in str(p.annotation)}
 
     def advice(self) -> tuple[str, str]:
         """Return the problem and what to write instead."""
@@ -278,6 +279,10 @@ class _Call:
         )
 
     def _of_too_many(self) -> tuple[str, str]:
+        given = zip(self.positional, self.args, strict=False)
+        number = next((n for n, a in given if n in self.of_shapes and type(a) is int), "")
+        if number and (use := _MEANT.get((self.name, "out_channels"))):
+            return f"{number} is a shape, not a number", f"write {use}"
         count = len(self.positional)
         names = f" ({', '.join(self.positional)})" if count else ""
         takes = f"takes {count or 'no'} argument{'s' * (count != 1)}{names}"
@@ -296,6 +301,8 @@ class _Call:
             names = list(getattr(getattr(self.holder, "_shown", {}), "values", list)())
             return self._text((), {str(n): v for n, v in zip(names, self.args, strict=False)})
         skipped = [*_LAST, *(() if any(isinstance(v, Mapping) for v in extra) else self.mappings)]
+        # A number is no shape: the third argument of a convolution is its strides, not its bias.
+        skipped += self.of_shapes if all(type(v) is int for v in extra) else ()
         free = [n for n in self.only_named if n not in skipped]
         fitting = self.args[: len(self.positional)]
         return (

@@ -185,3 +185,17 @@ def name_latex(name: str) -> str:
         return rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
     latex = text_latex(quoted_name(name))
     return latex if latex.count("\\") == 1 else f"{{{latex}}}"
+
+
+def near_file(path: str) -> str:
+    """Return the file of the same folder whose name is close to a path that does not exist; empty if none is."""
+    from pathlib import Path  # slow to load, and needed for a message only
+
+    try:
+        names = sorted(entry.name for entry in Path(path).parent.iterdir())
+    except OSError:
+        return ""
+    name = Path(path).name
+    same = [n for n in names if Path(n).stem == name]
+    near = same[0] if len(same) == 1 else closest(name, names)
+    return str(Path(path).parent / near) if near else ""

@@ -10,7 +10,7 @@ from math import isnan
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex, TypeAlias
 
-from symbcast.core.advice import Guessable, guessed_meanings, with_advice
+from symbcast.core.advice import Guessable, MissingAttributeError, guessed_meanings, with_advice
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of, replace_symbols, value_of
 from symbcast.core.algebra.symbols import (
     AxisSequence,
@@ -283,6 +283,11 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         """
         return hooks.shape_at(self, sizes, named)
 
+    if not TYPE_CHECKING:  # type checkers refuse such a call themselves
+
+        def __call__(self, *_args: object, **sizes: object) -> NoReturn:
+            raise CallError("shape", "is a shape, not a method", f"for numbers, write shape.{_evaluation(sizes)}")
+
     def index(self, dim: object, *bounds: SupportsIndex) -> int:
         """Return the first axis with a size, which may be text. Raises ValueError if there is none."""
         size = from_dims([dim])[0] if isinstance(dim, str) else dim
@@ -347,12 +352,12 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
 class NamedShapes(dict[str, "Shape | None"]):
     """Shapes by name; a name that is not there raises `MissingShapeError`.
 
-    ``kind`` is what has a name here, such as ``"operation"``, and ``numbers`` how to ask for shapes in numbers.
+    ``kind`` is what has a name here, such as ``"operation"``.
     """
 
-    def __init__(self, shapes: Iterable[tuple[str, Shape | None]], kind: str, numbers: str = "evaluate(N=2)") -> None:
+    def __init__(self, shapes: Iterable[tuple[str, Shape | None]], kind: str) -> None:
         super().__init__(shapes)
-        self._kind, self._numbers = kind, numbers
+        self._kind = kind
 
     def __missing__(self, name: object) -> NoReturn:
         close = closest(str(name), self)
@@ -364,12 +369,22 @@ class NamedShapes(dict[str, "Shape | None"]):
     if not TYPE_CHECKING:  # type checkers refuse such a call themselves
 
         def __call__(self, *_args: object, **sizes: object) -> NoReturn:
-            given = ", ".join(f"{name}={size!r}" for name, size in sizes.items())
-            use = f"evaluate({given})" if given else self._numbers
+            use = _evaluation(sizes)
             raise CallError("shapes", "are shapes by name, not a method", f"for shapes in numbers, write {use}")
 
+        def __getattr__(self, name: str) -> Any:
+            if name not in self:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise MissingAttributeError("a mapping of shapes", name, {name: f"shapes[{name!r}]"}, tuple)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (tuple(self.items()), self._kind, self._numbers)
+        return type(self), (tuple(self.items()), self._kind)
+
+
+def _evaluation(sizes: Mapping[str, object]) -> str:
+    """Return the call that gives shapes in numbers."""
+    given = ", ".join(f"{name}={size!r}" for name, size in sizes.items())
+    return f"evaluate({given or 'N=2'})"
 
 
 def _joined(first: Shape, second: Shape) -> Shape:
@@ -497,7 +512,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     inner = getattr(value, "shape", None)
     if value is None:
         raise ShapeTypeError(value, EXPECTED_SHAPE, "write () for rank 0")
-    if inner is None or callable(inner):
+    if inner is None or (callable(inner) and not isinstance(inner, Shape)):
         raise ShapeTypeError(value, EXPECTED_SHAPE, _HINT)
     if isinstance(inner, str):
         return from_text(inner, dialect)

@@ -12,6 +12,7 @@ from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, any_of, negate, with_leaves
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
+from symbcast.core.characters import near_file
 from symbcast.core.effort import answer_within_budget
 from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.conditions import condition_of_answer
@@ -221,7 +222,8 @@ def check_path(source: str, hint: str) -> None:
     except (OSError, ValueError) as error:
         raise ModelError(source, f"is not a path: {getattr(error, 'strerror', None) or error}", hint) from error
     if not is_file:
-        raise ModelError(source, "there is no such file", hint)
+        near = near_file(source)
+        raise ModelError(source, "there is no such file", f"did you mean {near}?" if near else hint)
 
 
 class Model(ABC):

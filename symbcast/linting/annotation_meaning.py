@@ -361,6 +361,8 @@ def dims_in(value: Any) -> tuple[Dim, ...] | None:
     if isinstance(value, Shape):
         return tuple(value.dims)
     dims = getattr(value, "dims", None) if hasattr(type(value), "dims") else getattr(value, "shape", None)
+    if isinstance(dims, Shape):
+        return tuple(dims.dims)
     if dims is not None and not callable(dims):
         return tuple(dims)
     if value is float or isinstance(value, (bool, int, float, complex)) or hasattr(value, "free_symbols"):

@@ -10,6 +10,7 @@ from math import prod
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
+from symbcast.core.characters import near_file
 from symbcast.core.structs import NamedTuple
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import EXTERNAL
@@ -77,7 +78,8 @@ def _too_large(path: str) -> ModelError:
 
 def _unreadable(error: OSError) -> OtherFile:
     if isinstance(error, FileNotFoundError):
-        return OtherFile("there is no such file", "")
+        near = near_file(str(error.filename)) if error.filename else ""
+        return OtherFile("there is no such file", f"did you mean {near}?" if near else "")
     if isinstance(error, gzip.BadGzipFile):
         return OtherFile("is not gzip-compressed, although its name says so", "")
     return OtherFile(f"cannot be read: {error.strerror or error}", "")

@@ -476,7 +476,7 @@ class ShapeFunctions(ProgramFunctions):
     def pool(  # noqa: PLR0913 - its attributes are its own
         self,
         data: ShapeLike,
-        kernel: ShapeLike,
+        kernel: ShapeLike | int,
         *,
         strides: Axes = 1,
         padding: Ends | Literal["same", "valid"] = 0,
@@ -484,7 +484,7 @@ class ShapeFunctions(ProgramFunctions):
         ceil_mode: bool = False,
         origin: str | None = None,
     ) -> Shape:
-        """Add a pool of data (N, C, ...); ``kernel`` has one size for each axis to slide along.
+        """Add a pool of data (N, C, ...); ``kernel`` has one size for each axis to slide along, or one for all.
 
         The window must fit into the padded axes at least once. With ``ceil_mode`` the last window may extend past the
         padding, but must start before the padding at the end.
@@ -495,7 +495,10 @@ class ShapeFunctions(ProgramFunctions):
         (Shape('(N, C, H//2, 3)'), Condition('H >= 2'))
         """
         if isinstance(kernel, int):
-            hint = f"write ({kernel}, {kernel}) for an image"
-            raise OperatorError("pool", f"kernel={kernel} is not one size for each axis to slide along", hint)
+            data = shape(data)
+            if is_open(data):
+                hint = f"write ({kernel}, {kernel}) for an image"
+                raise OperatorError("pool", f"kernel={kernel} is not one size for each axis to slide along", hint)
+            kernel = (kernel,) * max(0, data.rank - 2)
         attributes = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
         return self._operate("pool", (data, kernel), origin, **attributes)

@@ -57,6 +57,10 @@ def test_operations_of_one_name_and_outputs_of_one_operation_are_numbered():
         (lambda env: env.shapes(N=2, M=1), TypeError, "not a method; for shapes in numbers, write evaluate(N=2, M=1)"),
         (lambda env: env.at(N=2), AttributeError, "use evaluate(...)"),
         (lambda env: env.shapes["add"].at(N=2), AttributeError, "use evaluate(...)"),
+        (lambda env: env.shapes["add"](N=2), TypeError, "for numbers, write shape.evaluate(N=2)"),
+        (lambda env: env.shapes.add, AttributeError, "use shapes['add']"),
+        (lambda env: env.conv("N, 3, H", "8, 3, 3", 2), TypeError, "write conv('N, 3, H', '8, 3, 3', strides=2)"),
+        (lambda env: env.conv("N, 3, H", 8, 3), TypeError, "weights is a shape, not a number; write the weights"),
         (lambda _: sb.shape("N - 1").evaluate(N=0), sb.SymbcastError, "'(N - 1,)': is no shape at N=0"),
     ],
 )
@@ -119,9 +123,13 @@ def test_a_model_at_sizes_is_the_model_with_these_sizes_bound():
         bound = sb.onnx.check(path, runtime="onnxruntime", bind=sizes)
         assert report.evaluate(sizes) == {name: tuple(shape) for name, shape in bound.outputs.items()}
         inner = "p2o.Add.247"
+        whole = (sizes["N"], 3, sizes["H"], sizes["W"])
+        assert report.evaluate(x=whole) == report.evaluate(sizes)
         assert report.shapes[inner].evaluate(sizes) == bound.shapes[inner]
     with pytest.raises(sb.IncompatibleShapesError, match=r"ppocr_v4_det\.onnx\.gz fails at N=1, H=321, W=320: p2o"):
         report.evaluate(N=1, H=321, W=320)
+    with pytest.raises(sb.BindingError, match=r"axis 1 of x is 3, not 4; its shape is \(N, 3, H, W\)"):
+        report.evaluate(x=(1, 4, 320, 320))
     with pytest.raises(KeyError, match="there is no output 'x'; there is sigmoid_0"):
         report.outputs["x"]
     with pytest.raises(KeyError, match="there is no input 'y'; there is x"):

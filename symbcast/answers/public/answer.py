@@ -210,6 +210,11 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         """What the answer is about, in messages."""
         return "the program"
 
+    @property
+    def _named_inputs(self) -> Mapping[str, Shape]:
+        """The inputs of known rank by name, whose shapes give sizes; empty if it has none."""
+        return {}
+
     @abstractmethod
     def evaluate(self, sizes: Sizes | None = None, /, **named: int) -> Any:
         """Return the output at given sizes."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from symbcast.answers.findings import axes_at
 from symbcast.core.algebra.formulas import TRUE, Formula, clauses
 from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import sizes_text, visible
-from symbcast.core.programs.arguments import GivenSizes, Sizes
+from symbcast.core.programs.arguments import GivenSizes, Sizes, duplicate_size_error
 from symbcast.core.programs.bindings import read_needed
 from symbcast.core.programs.operations import IncompatibleShapesError
 from symbcast.core.shapes import Shape, from_dim
@@ -36,6 +36,8 @@ class HasCondition(AnswerLike, Protocol):
     def _assumed(self) -> Formula: ...
     @property
     def _other_names(self) -> Mapping[str, str]: ...
+    @property
+    def _named_inputs(self) -> Mapping[str, Shape]: ...
     def _decided(self, open: bool | None, with_assumptions: bool) -> Formula: ...
 
 
@@ -54,16 +56,49 @@ def working_sizes(
     Raises `BindingError` for a size that is missing, unknown, not a size, or against the assumptions, and
     `IncompatibleShapesError` if the answer is known to fail there.
     """
-    own = answer._other_names
-    sizes = {own.get(key, key): size for key, size in sizes.items()} if isinstance(sizes, Mapping) else sizes
-    named = {own.get(name, name): size for name, size in named.items()}
     names, may_work = answer._shown, answer._decided(True, False)
+    sizes, named = _of_inputs(answer, sizes), _of_inputs(answer, named)
     at = read_needed(_asked(names, [*symbols_of(used), *symbols_in(may_work)]), names, sizes, named, "evaluate")
     by_name = GivenSizes.read(names, sizes, named).by_name
     _check_assumed(answer, at, by_name)
     if not holds_at(may_work, at):
         raise IncompatibleShapesError(answer, by_name)
     return AskedSizes(at, by_name)
+
+
+Given = TypeVar("Given")
+
+
+def _of_inputs(answer: HasCondition, sizes: Given) -> Given | dict[Any, Any]:
+    """Return sizes under the answer's own names; the shape of an input, by the input's name, gives its sizes."""
+    if not isinstance(sizes, Mapping):
+        return sizes
+    own, inputs, read = answer._other_names, answer._named_inputs, dict[Any, Any]()
+    for key, size in sizes.items():
+        whole = inputs.get(key) if isinstance(size, tuple | list) else None
+        pairs = ((own.get(key, key), size),) if whole is None else _sizes_in(key, whole, size)
+        for name, value in pairs:
+            if read.setdefault(name, value) != value:
+                raise duplicate_size_error(str(name), read[name], value)
+    return read
+
+
+def given_by_name(answer: HasCondition, sizes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given sizes by the answer's own names: see `working_sizes`. Raises `BindingError`."""
+    shown: Mapping[Any, str] = answer._shown
+    return {shown.get(key, key): size for key, size in _of_inputs(answer, sizes).items()}
+
+
+def _sizes_in(name: str, shape: Shape, sizes: Sequence[int]) -> Iterator[tuple[Symbol, int]]:
+    """Yield the sizes that the shape of an input gives; raise `BindingError` if it does not fit."""
+    if len(sizes) != len(shape.dims):
+        hint = f"its shape is {shape}"
+        raise BindingError(f"{name} has {len(shape.dims)} axes, and {len(sizes)} sizes are given", hint)
+    for axis, (dim, size) in enumerate(zip(shape.dims, sizes, strict=True)):
+        if isinstance(dim, int) and dim != size:
+            raise BindingError(f"axis {axis} of {name} is {dim}, not {size}", f"its shape is {shape}")
+        if isinstance(dim, Symbol):
+            yield dim, size
 
 
 def _asked(names: Mapping[Symbol, str], symbols: Iterable[Symbol]) -> list[Symbol]:

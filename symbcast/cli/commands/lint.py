@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symbcast.cli.argument_advice import file_of_module, is_model
 from symbcast.cli.command import command
-from symbcast.cli.model_files import near_file
 from symbcast.cli.terminal import Bar, Exit, UsageError, command_line, path_exists, print_text
+from symbcast.core.characters import near_file
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from symbcast.core.programs import arguments, certificates
 from symbcast.core.programs.certificates import Certificate, Claim, Proof, ProofQuestion
 from symbcast.core.programs.conditions import ConditionLike
 from symbcast.core.programs.program import Program
-from symbcast.core.shapes import Shape
+from symbcast.core.shapes import Shape, is_open
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
 from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import LazyAccount, Verdict
@@ -488,6 +488,13 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
         kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
         outputs = {name: Tensor(shape, kinds[name], declared.get(name)) for name, shape in self.outputs.items()}
         return tensors, outputs
+
+    @property
+    def _named_inputs(self) -> Mapping[str, Shape]:
+        known = {name: shape for name, shape in self.inputs.items() if shape is not None and not is_open(shape)}
+        if len(known) == 1:
+            known[""] = next(iter(known.values()))  # a list of sizes alone is the shape of the only input
+        return known
 
     @property
     def _called(self) -> str:
