@@ -438,11 +438,30 @@ def _data_fail() -> bool:
     return path.ask(equal(path.data_size("data", 0, 1), 1))
 
 
-@stands_for(math.sqrt, is_ours=is_one)
-def root(real: Any, value: Any) -> Any:
-    result = _number(real, value, zero_of=value)
-    if value < 0:
-        raise ValueError("math domain error")
+_TOTAL = {math.sin, math.cos, math.tan, math.atan, math.tanh, math.asinh, math.erf, math.erfc, math.fabs}
+_SEVERAL: set[Any] = {math.atan2, math.hypot, math.copysign, math.degrees, math.radians}
+# Functions that have no value for some numbers. Of these, sizes become numbers.
+_PARTIAL: set[Any] = {math.acos, math.asin, math.acosh, math.atanh, math.sinh, math.cosh, math.pow, math.fmod}
+_PARTIAL |= {math.expm1, math.log1p, math.gamma, math.lgamma}
+# Functions without a value only where it is greater than all floats.
+_GROWING = (math.exp, math.sinh, math.cosh, math.expm1)
+# What other functions have no value for.
+_REFUSED: dict[Any, Callable[[Any], Any]] = {
+    math.sqrt: lambda value: value < 0,
+    **dict.fromkeys((math.log, math.log2, math.log10), lambda value: value <= 0),
+    math.exp: lambda value: value > _MOST,
+}
+
+
+@stands_for(*_TOTAL, *_SEVERAL, *_PARTIAL, *_REFUSED, is_ours=is_one)
+def function_of_math(real: Any, value: Any, *more: Any) -> Any:
+    is_data = any(type(v) is SymbolicArray for v in (value, *more))
+    if real in _PARTIAL and not is_data:
+        return real(value, *more)
+    result = _number(real, value, *more, zero_of=value if real is math.sqrt else None)
+    fails = real in _REFUSED and _REFUSED[real](value)
+    if fails or (is_data and (real in _PARTIAL or (real is math.log and is_symbolic(more))) and _data_fail()):
+        raise OverflowError("math range error") if real in _GROWING else ValueError("math domain error")
     return result
 
 
@@ -461,61 +480,9 @@ def integer_root(real: Any, value: Any) -> Any:
     return opaque
 
 
-@stands_for(math.log, math.log2, math.log10, is_ours=is_one)
-def logarithm(real: Any, value: Any, *base: Any) -> Any:
-    result = _number(real, value, *base)
-    if value <= 0:
-        raise ValueError("math domain error")
-    if any(type(v) is SymbolicArray for v in base) and _data_fail():
-        raise ValueError("math domain error")
-    return result
-
-
-@stands_for(math.exp, is_ours=is_one)
-def exponential(real: Any, value: Any) -> Any:
-    result = _number(real, value)
-    if _data_fail() if type(value) is SymbolicArray else value > _MOST:
-        raise OverflowError("math range error")
-    return result
-
-
-@stands_for(math.isnan, math.isinf, is_ours=is_one)
-def never(real: Any, value: Any) -> bool:
-    return False
-
-
-@stands_for(math.isfinite, is_ours=is_one)
-def always(real: Any, value: Any) -> bool:
-    return True
-
-
-_TOTAL = (math.sin, math.cos, math.tan, math.atan, math.tanh, math.asinh, math.erf, math.erfc, math.fabs)
-_TOTAL_OF_SEVERAL = (math.atan2, math.hypot, math.copysign, math.degrees, math.radians)
-
-
-@stands_for(*_TOTAL, *_TOTAL_OF_SEVERAL, is_ours=is_one)
-def total(real: Any, *values: Any) -> Any:
-    return _number(real, *values)
-
-
-def _is_data(*values: Any, **_: Any) -> bool:
-    return any(type(v) is SymbolicArray for v in values)
-
-
-@stands_for(
-    *(math.acos, math.asin, math.acosh, math.atanh, math.sinh, math.cosh, math.pow, math.fmod, math.expm1, math.log1p),
-    *(math.gamma, math.lgamma),
-    is_ours=_is_data,
-)
-def partial(real: Any, *values: Any) -> Any:
-    result = _number(real, *values)
-    if _data_fail():
-        raise OverflowError("math range error") if real in _GROWING else ValueError("math domain error")
-    return result
-
-
-# Functions without a value only where it is greater than all floats.
-_GROWING = (math.sinh, math.cosh, math.expm1)
+@stands_for(math.isnan, math.isinf, math.isfinite, is_ours=is_one)
+def is_kind(real: Any, value: Any) -> bool:
+    return real is math.isfinite
 
 
 # NumPy's iterators over the indices of arrays: one symbolic index for all of them.
