@@ -33,12 +33,6 @@ from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole
 
-DISTRIBUTIONS = frozenset({
-    "beta", "chisquare", "exponential", "f", "gamma", "gumbel", "laplace", "logistic", "lognormal",
-    "noncentral_chisquare", "noncentral_f", "normal", "pareto", "power", "random", "random_sample", "rayleigh",
-    "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular",
-    "uniform", "vonmises", "wald", "weibull",
-})  # fmt: skip
 # Distributions of integers.
 DISCRETE = frozenset({
     "binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "tomaxint", "zipf",
@@ -66,6 +60,8 @@ class Draws(StandIn):
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.real, name)
         ours = _METHODS.get(name)
+        if ours is None and callable(attribute) and "size" in signature(attribute).parameters:
+            ours = _drawn
         if ours is None:
             return attribute
 
@@ -358,9 +354,9 @@ def _set_seed(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     return method(*map(_seed, args), **{k: _seed(v) for k, v in options.items()})
 
 
-# The methods of generators that draw. All other methods, such as ``bytes``, are the real ones.
+# The methods of generators that draw in their own way. All others with a ``size`` draw from a distribution; those
+# without one, such as ``bytes``, are the real ones.
 _METHODS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys([*DISTRIBUTIONS, *DISCRETE], _drawn),
     **dict.fromkeys(["integers", "randint", "random_integers"], _integers),
     **dict.fromkeys(["rand", "randn"], lambda real, method, *sizes: _of_sizes(*sizes)),
     "choice": _choice,
