@@ -23,7 +23,19 @@ from symbcast.paths.steps import called_by
 _ARRAY = 100
 
 
-class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
+class Dispatched:
+    """What NumPy's functions take for an array without data."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return SymbolicArray.universal(ufunc, method, *inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return SymbolicArray.functions(function, args, options)
+
+
+class SymbolicArray(Dispatched, np.lib.mixins.NDArrayOperatorsMixin):
     """An array without data, as a traced function sees it; ``isinstance`` takes it for an ``ndarray``.
 
     Attributes:
@@ -107,12 +119,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __ne__(self, other: object) -> Any:
         return SymbolicArray(self.dims, bool, True) if self._is_no(other) else super().__ne__(other)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return SymbolicArray.universal(ufunc, method, *inputs, **options)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return SymbolicArray.functions(function, args, options)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return SymbolicArray.namespace()
@@ -338,21 +344,7 @@ def _in_place(name: str) -> Callable[[SymbolicArray, Any], Any]:
     return changed
 
 
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-):
+for _name in "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split():  # noqa: SIM905
     setattr(SymbolicArray, f"__i{_name}__", _in_place(_name))
 
 
@@ -529,7 +521,7 @@ def percent_formatted(template: str, values: Any) -> str:
     return DataText(MARK + template % tuple(examples))
 
 
-class NestedList:
+class NestedList(Dispatched):
     """A list with one item for each index of the first axis of an array: a number, or another `NestedList`.
 
     For ``isinstance`` it is a ``list``; NumPy's functions treat it as the array that they would create from it.
@@ -569,9 +561,6 @@ class NestedList:
                 return SymbolicArray(dims[: number + 1], float)
         kind = {"f": float, "i": np.intp, "c": complex}.get(self.base.dtype.kind, self.base.dtype)
         return SymbolicArray(dims, kind, contents=self.base.contents)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return SymbolicArray.functions(function, args, options)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         inputs = tuple(v.array() if type(v) is NestedList else v for v in inputs)

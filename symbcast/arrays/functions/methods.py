@@ -22,7 +22,7 @@ from symbcast.arrays.array_facts import (
 )
 from symbcast.arrays.functions.ufuncs import accumulated, apply, places_along, reduced
 from symbcast.arrays.indexing import assign_out, check_cast, check_indices, check_mask, counted, indexed, whole_indices
-from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, is_of_data, method
+from symbcast.arrays.symbolic_array import Dispatched, NestedList, SymbolicArray, is_of_data, method
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.operators import reshaping
@@ -528,7 +528,7 @@ def setflags(array: Any, write: Any = None, align: Any = None, uic: Any = None) 
         here().fail_to_trace("read-only arrays are not supported")
 
 
-class Flat:
+class Flat(Dispatched):
     """The elements of an array in C order. Reads return copies; writes go to the array.
 
     Attributes:
@@ -557,12 +557,6 @@ class Flat:
     def shape(self) -> Any:
         """The shape, which NumPy's iterators do not have."""
         raise AttributeError("'numpy.flatiter' object has no attribute 'shape'")
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return SymbolicArray.functions(function, args, options)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return SymbolicArray.universal(ufunc, method, *inputs, **options)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.copy())

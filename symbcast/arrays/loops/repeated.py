@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbcast.arrays.array_facts import dtype_of, here, is_symbolic
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic_array import Dispatched, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, negate
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
@@ -17,7 +17,7 @@ from symbcast.paths.path import current
 from symbcast.paths.sizes import Size, dim_of, sized
 
 
-class Repeated:
+class Repeated(Dispatched):
     """An entry of a list that represents ``count`` items: one for each index.
 
     Only rewritten code and supported functions expand it. Any other use gives up the loop that made it.
@@ -103,9 +103,6 @@ class Repeated:
 
     def _refused(self, *_: Any, **__: Any) -> Any:
         return self.refuse()
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return SymbolicArray.functions(function, args, options)
 
     __array_ufunc__ = __array__ = __iter__ = __len__ = __bool__ = __getitem__ = _refused
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __eq__ = _refused
