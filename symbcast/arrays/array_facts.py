@@ -256,7 +256,6 @@ class ArrayContents:
         is_data: whether the elements depend on the values of arguments; if not, they depend on sizes only.
         true_count: the number of true elements once it was requested; empty before.
         false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
-        parts: the slices along the first axis, if each was created separately.
         joins: the keys of joins that led to elements of which not all is known that holds.
         integer: the only element as an integer that data decide, once it was requested.
         divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
@@ -270,7 +269,6 @@ class ArrayContents:
     is_data: bool = True
     true_count: list[Any] = field(default_factory=list)
     false_count: list[Any] | None = None
-    parts: tuple[Any, ...] | None = None
     divisors: tuple[Any, ...] = ()
     integer: Any = None
     joins: tuple[Any, ...] = ()

@@ -122,9 +122,6 @@ def _taken(array: Any, items: Sequence[Any]) -> ArrayContents:
     key = [k for k in items if k is not Ellipsis and k is not None]
     if all(isinstance(k, slice) and _is_whole_slice(k) for k in key):
         return contents.moved if not contents.ramp or len(items) > 1 + len(key) or key else contents
-    if len(items) == 2 and contents.parts is not None and isinstance(key[0], int) and len(key) == 1:
-        part: ArrayContents = contents.parts[key[0]].contents
-        return part
     if len(items) == 2 and len(key) == 1 and contents.ramp is not None and isinstance(key[0], slice):
         return _ramp_part(here(), contents, array.dims[0], key[0])
     return contents.some

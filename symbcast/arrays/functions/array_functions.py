@@ -155,10 +155,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     if out is not None:
         assign_out(out, dims, kind, casting)
         return out
-    contents = _joined(arrays)
-    if not place and all(hasattr(type(a), "dims") for a in arrays):
-        contents.parts = tuple(as_array(a).copied() for a in arrays)
-    return SymbolicArray(dims, kind, contents=contents)
+    return SymbolicArray(dims, kind, contents=_joined(arrays))
 
 
 @implements(np.block)
