@@ -58,7 +58,7 @@ _TEXT = re.compile(r"(?P<name>\w+)='(?P<text>[^']*)'")
 _OF_TYPES = re.compile(r"\w*(?:TypeError|AttributeError)\b")
 
 
-class TraceAnswer(Paths):
+class TraceReport(Paths):
     """For which sizes a function works, its result, and which line requires what.
 
     Attributes:
@@ -99,6 +99,26 @@ class TraceAnswer(Paths):
         """The call that was traced."""
         return f"{self.name}({', '.join(self.arguments)})"
 
+    def report(self, format: Format = "text") -> str:
+        """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
+
+        Raises `ShapeTypeError` for any other format.
+        """
+        return formatted(format, lambda: outcome_of(self), self.to_dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data that `json.dumps` takes, as `json_schema` describes it."""
+        return report_to_dict(self)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
+        return json_schema()
+
+    def __repr__(self) -> str:
+        count = f"{self.paths} path{'s' * (self.paths != 1)}"
+        return f"<{type(self).__name__} of {self.name}: {self.verdict.value}, {count}>"
+
 
 FAILS = NoticeKind("function-fails", "A function must work for all sizes of its arguments.")
 UNKNOWN = NoticeKind(
@@ -106,12 +126,12 @@ UNKNOWN = NoticeKind(
 )
 
 
-def outcome_of(report: TraceAnswer) -> CheckOutcome:
+def outcome_of(report: TraceReport) -> CheckOutcome:
     """Return the outcome of tracing a function."""
     return CheckOutcome("", report.verdict.value, notices=tuple(_notices(report)), subject=report.name)
 
 
-def _notices(report: TraceAnswer) -> Iterator[Notice]:
+def _notices(report: TraceReport) -> Iterator[Notice]:
     level: Level = "error" if report.verdict is Verdict.NEVER else "warning"
     for finding in report.findings:
         text = "\n".join(_lines(report, finding))
@@ -124,7 +144,7 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
         yield Notice(UNKNOWN, UNKNOWN.level, "", "", f"{report.name} is open {where}: {report.reason}{seen}")
 
 
-def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
+def _lines(report: TraceReport, finding: PathFinding) -> Iterator[str]:
     yield f"{report.name} {finding.works}"
     if finding.source:
         yield f"the line: {finding.source}"
@@ -146,7 +166,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-def report_to_dict(report: TraceAnswer) -> dict[str, Any]:
+def report_to_dict(report: TraceReport) -> dict[str, Any]:
     """Return a report as data that `json.dumps` takes, the same on every run.
 
     A shape is a list of numbers and text that `symbcast.core.text` reads back.
@@ -158,30 +178,6 @@ def report_to_dict(report: TraceAnswer) -> dict[str, Any]:
         "arguments": list(report.arguments),
         **paths_to_dict(report),
     }
-
-
-class TraceReport(TraceAnswer):
-    """For which sizes a function works, its result, and which line requires what."""
-
-    def report(self, format: Format = "text") -> str:
-        """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
-
-        Raises `ShapeTypeError` for any other format.
-        """
-        return formatted(format, lambda: outcome_of(self), self.to_dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as data that `json.dumps` takes, as `json_schema` describes it."""
-        return report_to_dict(self)
-
-    @staticmethod
-    def json_schema() -> dict[str, Any]:
-        """Return the JSON Schema (2020-12) of what `to_dict` returns."""
-        return json_schema()
-
-    def __repr__(self) -> str:
-        count = f"{self.paths} path{'s' * (self.paths != 1)}"
-        return f"<{type(self).__name__} of {self.name}: {self.verdict.value}, {count}>"
 
 
 Filled = Callable[[Sequence[int], Any], Any]
