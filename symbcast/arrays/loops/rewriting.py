@@ -420,17 +420,13 @@ class _Rewriting(ast.NodeTransformer):
         """A stand-in is the same as what it stands for."""
         self.generic_visit(node)
         sides = (node.left, node.comparators[0])
-        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            call = self._call("contains", node, list(sides))
-            return call if isinstance(node.ops[0], ast.In) else ast.copy_location(ast.UnaryOp(ast.Not(), call), node)
-        if (
-            type(node.ops[0]) not in (ast.Is, ast.IsNot)
-            or len(node.ops) > 1
-            or any(isinstance(side, ast.Constant) for side in sides)
-        ):
+        is_in = isinstance(node.ops[0], (ast.In, ast.NotIn))
+        is_plain = not is_in and any(isinstance(side, ast.Constant) for side in sides)
+        if len(node.ops) > 1 or is_plain or not isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
             return node
-        call = self._call("is_same", node, list(sides))
-        return call if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), call), node)
+        call = self._call("contains" if is_in else "is_same", node, list(sides))
+        is_negated = isinstance(node.ops[0], (ast.NotIn, ast.IsNot))
+        return ast.copy_location(ast.UnaryOp(ast.Not(), call), node) if is_negated else call
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)
@@ -468,20 +464,14 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in ours.REPLACED:
-            call = self._call(node.func.id, node, [node.func, *node.args])
-            call.keywords = node.keywords
-            return call
+            return self._call(node.func.id, node, [node.func, *node.args], node.keywords)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join") and _is_text(node.func.value):
             return self._call("text", node, [node])
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in ("dumps", "dump") and node.args and not isinstance(node.args[0], ast.Starred):
-            call = self._call("pickled", node, [node.func, *node.args])
-            call.keywords = node.keywords
-            return call
+            return self._call("pickled", node, [node.func, *node.args], node.keywords)
         if name in (_OF_ARRAYS | _OF_KEYS) and isinstance(node.func, ast.Attribute) and node.args:
-            call = self._call("method_of", node, [node.func.value, ast.Constant(name), *node.args])
-            call.keywords = node.keywords
-            return call
+            return self._call("method_of", node, [node.func.value, ast.Constant(name), *node.args], node.keywords)
         if name in _CASTS and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
             return self._call("cast", node, [node.func, *node.args])
         return node
@@ -498,8 +488,8 @@ class _Rewriting(ast.NodeTransformer):
         return self._call("loop", values, [values, key, _value(names)])
 
     @staticmethod
-    def _call(name: str, at: ast.expr, args: list[ast.expr]) -> ast.Call:
-        call = ast.Call(ast.Constant(_PREFIX + name), args, [])
+    def _call(name: str, at: ast.expr, args: list[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
+        call = ast.Call(ast.Constant(_PREFIX + name), args, list(keywords))
         for node in (call, call.func, *args):
             if not hasattr(node, "lineno"):
                 ast.copy_location(node, at)
@@ -515,29 +505,10 @@ _PURE_NAMES |= {"float64", "full", "hstack", "int64", "inv", "isclose", "item", 
 _PURE_NAMES |= {"median", "min", "norm", "ones", "outer", "prod", "ravel", "reshape", "sort", "stack", "std", "sum"}
 _PURE_NAMES |= {"take", "trace", "transpose", "var", "vstack", "where", "zeros", "zeros_like"}
 _PURE_METHODS = _PURE_NAMES - {"append", "sort"}
-_PURE_NODES: tuple[type[ast.AST], ...] = (
-    ast.Name,
-    ast.Constant,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.Compare,
-    ast.Subscript,
-    ast.Tuple,
-    ast.Attribute,
-)
-_PURE_NODES += (
-    ast.Slice,
-    ast.BoolOp,
-    ast.boolop,
-    ast.IfExp,
-    ast.keyword,
-    ast.operator,
-    ast.unaryop,
-    ast.cmpop,
-    ast.expr_context,
-    ast.Assign,
-    ast.AugAssign,
-)
+_PURE_NODES: tuple[type[ast.AST], ...]
+_PURE_NODES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Tuple, ast.Attribute)
+_PURE_NODES += (ast.Slice, ast.BoolOp, ast.boolop, ast.IfExp, ast.keyword, ast.operator, ast.unaryop, ast.cmpop)
+_PURE_NODES += (ast.expr_context, ast.Assign, ast.AugAssign)
 
 
 _COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
