@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dtype_of, example_of, here
-from symbcast.arrays.loops.repeated import Repeated
+from symbcast.arrays.loops.repeated import Repeated, copied, merged, put_back, refuse_repeated
 from symbcast.arrays.loops.state import ABSENT, LoopVariables, container_contents, is_alike
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
 from symbcast.core.algebra.formulas import TRUE, Comparison, Formula, at_most, different, equal, opposite
@@ -162,13 +162,17 @@ class Arms:
         arms = _arms_of(self._test, self.key)
         space = LoopVariables(frame)
         values = space.read()
-        is_known = all(type(values.get(n)) is SymbolicArray for n in self._written)
+        is_known = all(type(values.get(n)) in (SymbolicArray, list) for n in self._written)
+        is_known = is_known and not any(type(values.get(n)) is list for n in {*self._written} & {*self._appended})
         # Numbers are replaced by larger ones; an array that is increased in place has other names.
         if arms is None or not is_known or any(_has_axes(values.get(n)) for n in self._grown):
             yield bool(self._test)
             return
         path, states, added = here(), [], []
         contents = {n: container_contents(v) for n, v in values.items() if type(v) is not SymbolicArray}
+        replaced = [values[n] for n in self._written if type(values[n]) is list]
+        copies = [list(map(copied, replaced))]
+        own = [n for n, v in values.items() if any(v is items for items in replaced)]
         lists = [values[n] for n in self._appended if type(values.get(n)) is list]
         lengths = list(map(len, lists))
         for is_first, facts in zip((True, False), arms, strict=True):
@@ -180,8 +184,12 @@ class Arms:
             added.append([items[length:] for items, length in zip(lists, lengths, strict=True)])
             for items, length in zip(lists, lengths, strict=True):
                 del items[length:]
+            copies.append(list(map(copied, replaced)))
+            for items, before in zip(replaced, copies[0], strict=True):
+                put_back(items, before)
             # An arm did more than assign.
-            if not all(is_alike(c, container_contents(now[n])) for n, c in contents.items() if values[n] is now[n]):
+            kept = (n for n in contents if values[n] is now[n] and n not in own)
+            if not all(is_alike(contents[n], container_contents(now[n])) for n in kept):
                 path.loops.refuse(self.key)
             if is_first:
                 space.write({n: v for n, v in values.items() if now.get(n) is not v})
@@ -190,8 +198,11 @@ class Arms:
         is_hidden = [bool(loops) and loops[-1].only_appends(items) for items in lists]
         is_hidden = [h and not would_be_caught(frame, path.root) for h in is_hidden]
         new = [self._items(a, b, arms if h else None) for a, b, h in zip(added[0], added[1], is_hidden, strict=True)]
-        choice = self._join(space, values, states[0], states[1], all(items is not None for items in new))
+        stored = [joined_items(a, b, self.key) for a, b in zip(copies[1], copies[2], strict=True)]
+        choice = self._join(space, values, states[0], states[1], all(items is not None for items in new + stored))
         chosen: list[Any] = list(new) if choice is None else added[0 if choice else 1]
+        for items, more in zip(replaced, stored if choice is None else copies[1 if choice else 2], strict=True):
+            put_back(items, more or [])
         for items, more in zip(lists, chosen, strict=True):
             items.extend(more)
 
@@ -228,7 +239,49 @@ class Arms:
         return chosen
 
 
-def joined_value(one: Any, other: Any, key: Any) -> Any:
+def joined_items(one: list[Any], other: list[Any], key: Any) -> list[Any] | None:
+    """Return items of which all that is known holds for those of two lists; None if there are none."""
+
+    def join(a: Any, b: Any) -> Any:
+        joined = joined_value(a, b, key, is_item=True)
+        return NotImplemented if joined is ABSENT else joined
+
+    return merged(one, other, join)
+
+
+class Storage:
+    """The target of ``values[index] = item`` for a list: the item at an index that is no number may be any of them."""
+
+    def __init__(self, values: list[Any], key: Any, item_of: Callable[[Any, Any], Any]) -> None:
+        self._values, self._key, self._item_of = values, key, item_of
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._item_of(self._values, index)
+
+    def __delitem__(self, index: Any) -> None:
+        self._refuse_repeated()
+        del self._values[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        path, values = here(), self._values
+        is_symbolic = type(index) in (Size, SymbolicArray) or any(type(v) is Repeated for v in values)
+        if not is_symbolic or isinstance(index, slice) or path.loops.tries.get(self._key):
+            self._refuse_repeated()
+            values[index] = value
+            return
+        self[index]  # it must be within the list
+        several = [Repeated(value, v.count, None, self._key) if type(v) is Repeated else value for v in values]
+        items = joined_items(values, several, self._key)
+        if items is None:
+            path.loops.refuse(self._key)
+        values[:] = items
+
+    def _refuse_repeated(self) -> None:
+        if any(type(v) is Repeated for v in self._values):
+            refuse_repeated(self._values)
+
+
+def joined_value(one: Any, other: Any, key: Any, *, is_item: bool = False) -> Any:
     """Return a value of which all that is known holds for both of two; ABSENT if there is none."""
     if one is other:
         return one
@@ -238,10 +291,10 @@ def joined_value(one: Any, other: Any, key: Any) -> Any:
     if type(one) is SymbolicArray and type(other) is SymbolicArray and one.dims and is_alike(one, other):
         memory = one.memory if one.memory is other.memory else ArrayMemory(one.memory, other.memory)
         return SymbolicArray(one.dims, one.dtype, contents=_joined_contents(key, one, other), memory=memory)
-    if _is_number(one) and _is_number(other):
+    if is_number(one) and is_number(other):
         dtype = np.result_type(example_of(dtype_of(one)), example_of(dtype_of(other)))
         # Outside of loops, Python's numbers are followed one by one.
-        if here().loops.running or type(one) is type(other) is SymbolicArray:
+        if is_item or here().loops.running or type(one) is type(other) is SymbolicArray:
             memory = ArrayMemory(is_number=True)
             return SymbolicArray((), dtype, contents=_joined_contents(key, one, other), memory=memory)
     if type(one) is tuple and type(other) is tuple and len(one) == len(other):
@@ -263,7 +316,7 @@ def _joined_contents(key: Any, *values: Any) -> ArrayContents:
     return ArrayContents(truths.pop() if len(truths) == 1 else None, span, joins=(key,))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Return whether a value is a number, or an element of an array."""
     if type(value) is SymbolicArray:
         return not value.dims and value.dtype.kind in "biuf"
@@ -271,4 +324,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _has_axes(value: Any) -> bool:
-    return not _is_number(value)
+    return not is_number(value)

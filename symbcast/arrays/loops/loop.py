@@ -8,8 +8,8 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from symbcast.arrays.array_facts import here
-from symbcast.arrays.loops.joins import joined_value, unbound_name
-from symbcast.arrays.loops.repeated import LongList, Repeated, Sequence, count_of, put_index
+from symbcast.arrays.loops.joins import joined_items, joined_value, unbound_name
+from symbcast.arrays.loops.repeated import LongList, Repeated, Sequence, copied, count_of, merged, put_back, put_index
 from symbcast.arrays.loops.state import (
     ABSENT,
     HiddenState,
@@ -21,6 +21,7 @@ from symbcast.arrays.loops.state import (
     is_natural_number,
     loop_variables_of,
     opaque,
+    same_contents,
 )
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
@@ -147,6 +148,7 @@ class SymbolicLoop:
         self._steps: list[dict[str, Increment]] = [{} for _ in self._spaces]
         self._later_values: list[dict[str, Any]] = [{} for _ in self._spaces]
         self._lists: list[tuple[list[Any], int, list[Any]]] = []
+        self._replaced: list[tuple[list[Any], list[Any]]] = []
         self._hidden = HiddenState(frame, self._spaces, self._take)
         return self._item()
 
@@ -161,13 +163,16 @@ class SymbolicLoop:
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
         lists = [self._is_always(items) for items, _, _ in self._lists]
-        if not (any(self._steps) or any(self._later_values) or lists or self.needs_check):
+        differs = bool(any(self._steps) or any(self._later_values) or self._replaced)
+        if not (differs or lists or self.needs_check):
             return False
         # A state that one branch changes and another does not is not covered by what the other path guesses. Only a
         # list to which all branches add alike is.
         self._may_decide = self.has_decided()
-        if self._may_decide and (any(self._steps) or any(self._later_values) or not all(lists)):
+        if self._may_decide and (differs or not all(lists)):
             self._refuse()
+        for items, guess in self._replaced:
+            put_back(items, guess)
         for _, _, new in self._lists:
             new[:] = map(self.item_of_all if self._may_decide else _of_data, new)
         self._set(self.index, self._later_values)
@@ -216,10 +221,24 @@ class SymbolicLoop:
         if before is None or is_alike(before, container_contents(now)):
             return
         length = len(before)
+        if type(now) is list and self._is_replaced(before, now):
+            return
         if type(now) is not list or len(now) <= length or not is_alike(before, now[:length]):
             self._refuse()
         if all(now is not known for known, _, _ in self._lists):
             self._lists.append((now, length, now[length:]))
+
+    def _is_replaced(self, before: list[Any], now: list[Any]) -> bool:
+        """Guess the items of a list in which the body replaced some; return whether it did only that."""
+        guess = merged(now, now, lambda item, _: NotImplemented if self._mentions_index(item) else opaque(item))
+        if guess is None or merged(before, now, lambda *_: True) is None:
+            return False
+        if all(now is not known for known, _ in self._replaced):
+            self._replaced.append((now, guess))
+        return True
+
+    def _mentions_index(self, item: Any) -> bool:
+        return not is_alike(item, put_index(item, {self.index: 0}))
 
     def _set(self, count: Dim, later_values: list[dict[str, Any]]) -> None:
         for number, space in enumerate(self._spaces):
@@ -278,8 +297,11 @@ class SymbolicLoop:
                 is_known = name in self._steps[number] or name in self._later_values[number]
                 if not is_known and not (number == 0 and name in self._dead) and type(old) is not list:
                     self._expect(opaque(old), opaque(now.get(name)))
-                if type(old) is list and all(old is not items for items, _, _ in self._lists):
+                changed = [items for items, *_ in (*self._lists, *self._replaced)]
+                if type(old) is list and all(old is not items for items in changed):
                     self._expect(self._contents_before[number][name], list(old))
+        for items, guess in self._replaced:
+            self._expect(guess, merged(items, items, lambda item, _: opaque(item)))
         for items, length, new in self._lists:
             if self._is_merged(new):
                 self._expect(new, items[length:])
@@ -334,13 +356,20 @@ class SymbolicLoop:
                 new = ABSENT if old is ABSENT else joined_value(old, now, self._none)
                 is_same = type(now) is SymbolicArray or old is not now
                 is_same = is_same or any(now is items for items, _, _ in self._lists)
-                if not is_same and self._contents_before[number][name] != container_contents(now):
-                    self._path.loops.refuse(self._none)
+                contents = self._contents_before[number][name] if not is_same else None
+                if not is_same and not same_contents(contents, container_contents(now)):
+                    self._join_items(contents, now)
                 if new is ABSENT and not (old is ABSENT or (number == 0 and name in self._dead)):
                     self._path.loops.refuse(self._none)
                 # A name that only the loop assigns is unbound without iterations: its use gives the loop up.
                 joined[name] = unbound_name(self._none) if new is ABSENT else new
             space.write({n: v for n, v in joined.items() if v is not before.get(n, ABSENT)})
+
+    def _join_items(self, before: Any, now: Any) -> None:
+        items = joined_items(before, copied(now), self._none) if type(now) is list else None
+        if items is None:
+            self._path.loops.refuse(self._none)
+        put_back(now, items)
 
     def _leave(self) -> None:
         if self in self._path.loops.running:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NoReturn
 
 import numpy as np
@@ -46,8 +47,16 @@ class Repeated(Dispatched):
         self.tests, self.is_chosen = tests, is_chosen
 
     def item(self, at: Dim) -> Any:
-        """Return the item at an index."""
-        return self.value if self.index is None else put_index(self.value, {self.index: at})
+        """Return the item at an index: an array of which the same is known, but with elements of its own."""
+        value = self.value if self.index is None else put_index(self.value, {self.index: at})
+        if type(value) is not SymbolicArray or not value.contents.is_data:
+            return value
+        return SymbolicArray(value.dims, value.dtype, contents=value.contents.some, memory=value.memory)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all items are alike, and there are ``count`` of them."""
+        return self.index is None and self.is_settled
 
     @property
     def is_settled(self) -> bool:
@@ -235,6 +244,52 @@ class Sequence:
 
     def __bool__(self) -> bool:
         return here().ask(Comparison("<", 0, self.count))
+
+
+def copied(items: list[Any]) -> list[Any]:
+    """Return a copy of a list and of the lists in it, also of those that are repeated."""
+    return [_with_value(v, copied) if _is_list(v) else copied(v) if type(v) is list else v for v in items]
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is Repeated and type(value.value) is list
+
+
+def _with_value(item: Repeated, change: Callable[[Any], Any]) -> Repeated:
+    return Repeated(change(item.value), item.count, item.index, item.key, item.tests, item.is_chosen)
+
+
+def put_back(items: list[Any], before: list[Any]) -> None:
+    """Give a list, and the lists in it, the items of a copy."""
+    kept = []
+    for now, old in zip_longest(items[: len(before)], before):
+        inner, copy = (now.value, old.value) if _is_list(now) and _is_list(old) else (now, old)
+        if type(inner) is list and type(copy) is list:
+            put_back(inner, copy)
+            kept.append(now)
+        else:
+            kept.append(old)
+    items[:] = kept
+
+
+def merged(one: list[Any], other: list[Any], join: Callable[[Any, Any], Any]) -> list[Any] | None:
+    """Return a list of items that join those of two lists of the same counts.
+
+    None if there is none, because ``join`` returns NotImplemented for some items.
+    """
+    items: list[Any] = []
+    for a, b in zip(one, other, strict=True) if len(one) == len(other) else ():
+        pair = (a, b)
+        if type(a) is Repeated and type(b) is Repeated:
+            if a.count != b.count or not (a.is_plain and b.is_plain):
+                return None
+            pair = a.value, b.value
+        is_lists = type(pair[0]) is list and type(pair[1]) is list
+        value = merged(*pair, join) if is_lists else join(*pair)
+        if value is NotImplemented or (is_lists and value is None):
+            return None
+        items.append(_with_value(a, lambda _, value=value: value) if type(a) is Repeated else value)
+    return items if len(items) == len(one) == len(other) else None
 
 
 def has_repeated(value: Any) -> bool:

@@ -255,6 +255,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "disjunction": lambda value, key, rest: either(value, key, lambda: value, rest),
     "filter": Filter,
     "key": ours.key,
+    "storage": ours.storage,
     "contains": ours.contains,
     "dict": ours.dict_of,
     "members": ours.SetLike,
@@ -451,6 +452,7 @@ class _Rewriting(ast.NodeTransformer):
                     if hasattr(inner, "ctx"):
                         inner.ctx = ast.Load()
                 node.slice = self._call("key", node, [values, index])
+            node.value = self._call("storage", node.value, [node.value, self._key("storage", node)])
             return node
         if isinstance(index, ast.Tuple):
             index.elts = [self._sliced(e, node) for e in index.elts]
@@ -534,8 +536,9 @@ def _changed_by(statements: Sequence[ast.stmt]) -> tuple[tuple[str, ...], ...] |
     grown: set[str] = set()
     appended: set[str] = set()
     for statement in statements:
-        if isinstance(statement, ast.If) and _is_pure_all(statement.test):
-            inner = _changed_by([*statement.body, *statement.orelse])
+        nested = _nested(statement)
+        if nested is not None:
+            inner = _changed_by(nested)
             if inner is None:
                 return None
             for names, more in zip((written, grown, appended), inner, strict=True):
@@ -552,14 +555,43 @@ def _changed_by(statements: Sequence[ast.stmt]) -> tuple[tuple[str, ...], ...] |
             return None
         is_grown = isinstance(statement, ast.AugAssign)
         for target in [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets:
-            for part in target.elts if isinstance(target, ast.Tuple) else [target]:
-                if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-                    written.add(part.value.id)
-                elif not isinstance(part, ast.Name):
+            for part in _parts(target):
+                base = _base(part)
+                if not isinstance(base, ast.Name):
                     return None
+                if base is not part:
+                    written.add(base.id)
                 elif is_grown:
-                    grown.add(part.id)
+                    grown.add(base.id)
     return tuple(sorted(written)), tuple(sorted(grown)), tuple(sorted(appended))
+
+
+def _nested(node: ast.stmt) -> list[ast.stmt] | None:
+    """Return the statements in a branch or a loop whose head has no effects; None for any other statement."""
+    if isinstance(node, ast.If) and _is_pure_all(node.test):
+        return [*node.body, *node.orelse]
+    if not isinstance(node, ast.For) or node.orelse or not all(map(_is_plain_name, _parts(node.target))):
+        return None
+    values = node.iter
+    is_made = isinstance(values, ast.Call) and isinstance(values.func, ast.Name) and values.func.id in _MADE
+    parts = values.args if is_made and not values.keywords else [values]  # type: ignore[attr-defined]
+    return node.body if all(map(_is_pure_all, parts)) else None
+
+
+_MADE = frozenset({"enumerate", "range", "reversed", "zip"})
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def _is_plain_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """Return what the first of some subscripts is applied to."""
+    return _base(node.value) if isinstance(node, ast.Subscript) else node
 
 
 def _appended_to(node: ast.stmt) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from inspect import GEN_CREATED, getgeneratorstate
 from itertools import chain
 from types import FrameType, GeneratorType
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays import symbolic_array
-from symbcast.arrays.array_facts import here, is_symbolic, whole
+from symbcast.arrays.array_facts import dtype_of, here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
+from symbcast.arrays.loops.joins import Storage, is_number, joined_value
 from symbcast.arrays.loops.loop import SymbolicLoop
 from symbcast.arrays.loops.repeated import (
     Repeated,
@@ -25,7 +27,7 @@ from symbcast.arrays.loops.repeated import (
     put_index,
     refuse_repeated,
 )
-from symbcast.arrays.loops.state import increment_of, is_alike
+from symbcast.arrays.loops.state import ABSENT, increment_of, is_alike, opaque
 from symbcast.arrays.standins import StandIn, StandInClass, real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
@@ -42,13 +44,17 @@ def item(values: Any, index: Any) -> Any:
     """Return ``values[index]``."""
     if isinstance(values, dict):
         return _of_key(values, "__getitem__", key(values, index))
+    index = opaque(index)  # a number of an iteration is an element of data
     if type(values) not in (list, tuple):
         return (symbolic_array.as_array(values) if _takes_symbolic(values, index) else values)[index]
     has_repeated = any(type(v) is Repeated for v in values)
     if has_repeated and isinstance(index, slice):
         return _part(values, index)
-    if not (is_whole(index) if has_repeated else type(index) is Size):
+    is_of_data = type(index) is SymbolicArray and not index.dims and index.dtype.kind in "iu"
+    if not is_of_data and not (is_whole(index) if has_repeated else type(index) is Size):
         return values[index]
+    if not is_whole(index):
+        return _some_item(values, index)
     path, count, at = here(), count_of(values), _of_first_pass(dim_of(index))
     # A list of known length has its items one by one: the index becomes a number.
     if not has_repeated and values:
@@ -58,6 +64,24 @@ def item(values: Any, index: Any) -> Any:
     for need in (at_most(0, at), at_most(add(at, 1), count)):
         path.require(need, "list index out of range", IndexError)
     return _at(values, at, count)
+
+
+def _some_item(values: Any, index: Any) -> Any:
+    """Return the item at an index that data decide, of which all that is known holds for each item."""
+    path, place = here(), here().place()
+    known = list(values)
+    if not path.loops.tries.get(place) and all(type(v) is not Repeated or v.is_plain for v in known) and known:
+        path.require(at_most(1, count_of(known)), "list index out of range", IndexError)
+        items = [v.item(0) if type(v) is Repeated else v for v in known]
+        joined = reduce(lambda a, b: joined_value(a, b, place, is_item=True), items)
+        if joined is not ABSENT:
+            return joined if type(joined) is not SymbolicArray else opaque(joined)
+    return refuse_repeated(known) if any(type(v) is Repeated for v in known) else values[index]
+
+
+def storage(values: Any, key: Any) -> Any:
+    """Return what an item is stored into."""
+    return Storage(values, key, item) if type(values) is list and current.get() is not None else values
 
 
 def _takes_symbolic(values: Any, index: Any) -> bool:
@@ -595,13 +619,9 @@ def sorted_of(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     if key is not None or path.loops.tries.get(place) or type(values) not in (SymbolicArray, list, tuple):
         return NotImplemented
     items = _listed(values)
-    if items is NotImplemented or any(type(i) is not Repeated or not _is_number(i.value) for i in items):
+    if items is NotImplemented or any(type(i) is not Repeated or not is_number(i.value) for i in items):
         return NotImplemented if items is NotImplemented else _Items(items)
-    return [Repeated(SymbolicArray((), items[0].value.dtype), count_of(items), None, place)] if items else []
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is SymbolicArray and not value.dims
+    return [Repeated(SymbolicArray((), dtype_of(items[0].value)), count_of(items), None, place)] if items else []
 
 
 @_replaces("len")
@@ -645,9 +665,12 @@ def extreme_of(*values: Any, **options: Any) -> Any:
         return NotImplemented
     if not any(type(i) is Repeated for i in items):
         return _Items(items)
-    if options.keys() - {"default"} or len(items) != 1 or not _is_number(items[0].value):
+    if options.keys() - {"default"} or len(items) != 1 or not is_number(items[0].value):
         refuse_repeated(items)
-    return SymbolicArray((), items[0].value.dtype)
+    value = items[0].value
+    if type(value) is not SymbolicArray and not items[0].is_plain:
+        items[0].refuse()
+    return SymbolicArray((), value.dtype) if type(value) is SymbolicArray else value
 
 
 @_replaces("any")
@@ -669,7 +692,7 @@ def truth_of(values: Any) -> Any:
         items = list(values) if has_repeated(values) else collected(values, first)
     if not any(type(i) is Repeated for i in items):
         return _Items(items)
-    if not all(_is_number(i.value if type(i) is Repeated else i) for i in items):
+    if not all(is_number(i.value if type(i) is Repeated else i) for i in items):
         refuse_repeated(items)
     return SymbolicArray((), bool)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.array_facts import here
-from symbcast.arrays.loops.repeated import Repeated, put_index
+from symbcast.arrays.loops.repeated import Repeated, copied, put_index
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import at_most
@@ -68,8 +68,15 @@ def container_contents(value: Any) -> Any:
     if type(value) is np.ndarray and value.dtype != object:
         return value.tobytes()
     if type(value) is list:
-        return list(value)
+        return copied(value)
     return dict(value) if type(value) is dict else set(value) if type(value) is set else None
+
+
+def same_contents(old: Any, new: Any) -> bool:
+    """Return whether two results of `container_contents`, or dicts of such, are alike; lists have alike items."""
+    if type(old) is dict and type(new) is dict:
+        return old.keys() == new.keys() and all(same_contents(old[k], new[k]) for k in old)
+    return is_alike(old, new) if type(old) is list else bool(old == new)
 
 
 def is_alike(old: Any, new: Any) -> bool:
@@ -115,7 +122,9 @@ def opaque(value: Any) -> Any:
     if type(value) is Size and _is_of_iteration(value):
         is_natural = here().bounds.is_at_least(value.dim, 0)
         return SymbolicArray((), np.intp, None, (0, here().data_size("integer"), "none") if is_natural else None)
-    return tuple(map(opaque, value)) if type(value) is tuple else value
+    if type(value) is Repeated:
+        return Repeated(opaque(value.value), value.count, value.index, value.key, value.tests, value.is_chosen)
+    return type(value)(map(opaque, value)) if type(value) in (tuple, list) else value
 
 
 def _is_of_iteration(value: Size) -> bool:
@@ -200,14 +209,14 @@ class FrameState:
         return (
             isinstance(other, FrameState)
             and is_alike(self._values, other._values)
-            and self._contents == other._contents
+            and same_contents(self._contents, other._contents)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def steps_from(self, other: FrameState) -> dict[str, int]:
         """Return by how much integers grew since another state; empty if anything else differs."""
-        if self._values.keys() != other._values.keys() or self._contents != other._contents:
+        if self._values.keys() != other._values.keys() or not same_contents(self._contents, other._contents):
             return {}
         steps: dict[str, int] = {}
         for name, new in self._values.items():
