@@ -2,6 +2,8 @@
 
 # ruff: noqa: SIM108 - both ways to write it are traced
 
+from collections import deque
+
 import numpy as np
 import pytest
 from paths.held import held
@@ -488,3 +490,25 @@ def first_ones(x):
 
 def test_a_requirement_on_a_joined_number_gives_the_join_up():
     assert sb.trace(first_ones, "N").verdict is not sb.Verdict.SOMETIMES
+
+
+class Tally:
+    def __init__(self):
+        self.count = 0
+
+    def append(self, value):
+        self.count += 1
+
+
+@pytest.mark.parametrize("kept", [deque, Tally])
+def test_only_lists_are_joined_where_one_arm_appends(kept):
+    # The other arm appended too: the result had one item for all data.
+    def positive(x):
+        values = kept()
+        if x.sum() > 0.5:
+            values.append(1)
+        return np.zeros(values.count if kept is Tally else len(values))
+
+    report = sb.trace(positive, "N")
+    assert report.complete
+    assert {str(case.value) for case in report.cases} == {"(0,)", "(1,)"}

@@ -163,7 +163,7 @@ class Arms:
         space = LoopVariables(frame)
         values = space.read()
         is_known = all(type(values.get(n)) in (SymbolicArray, list) for n in self._written)
-        is_known = is_known and not any(type(values.get(n)) is list for n in {*self._written} & {*self._appended})
+        is_known = is_known and all(type(values.get(n)) is list and n not in self._written for n in self._appended)
         # Numbers are replaced by larger ones; an array that is increased in place has other names.
         if arms is None or not is_known or any(_has_axes(values.get(n)) for n in self._grown):
             yield bool(self._test)

@@ -53,6 +53,10 @@ class Repeated(Dispatched):
             return value
         return SymbolicArray(value.dims, value.dtype, contents=value.contents.some, memory=value.memory)
 
+    def with_value(self, value: Any) -> Repeated:
+        """Return as many items of another value."""
+        return Repeated(value, self.count, self.index, self.key, self.tests, self.is_chosen)
+
     @property
     def is_plain(self) -> bool:
         """Whether all items are alike, and there are ``count`` of them."""
@@ -248,15 +252,11 @@ class Sequence:
 
 def copied(items: list[Any]) -> list[Any]:
     """Return a copy of a list and of the lists in it, also of those that are repeated."""
-    return [_with_value(v, copied) if _is_list(v) else copied(v) if type(v) is list else v for v in items]
+    return [v.with_value(copied(v.value)) if _is_list(v) else copied(v) if type(v) is list else v for v in items]
 
 
 def _is_list(value: Any) -> bool:
     return type(value) is Repeated and type(value.value) is list
-
-
-def _with_value(item: Repeated, change: Callable[[Any], Any]) -> Repeated:
-    return Repeated(change(item.value), item.count, item.index, item.key, item.tests, item.is_chosen)
 
 
 def put_back(items: list[Any], before: list[Any]) -> None:
@@ -288,7 +288,7 @@ def merged(one: list[Any], other: list[Any], join: Callable[[Any, Any], Any]) ->
         value = merged(*pair, join) if is_lists else join(*pair)
         if value is NotImplemented or (is_lists and value is None):
             return None
-        items.append(_with_value(a, lambda _, value=value: value) if type(a) is Repeated else value)
+        items.append(a.with_value(value) if type(a) is Repeated else value)
     return items if len(items) == len(one) == len(other) else None
 
 

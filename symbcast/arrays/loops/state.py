@@ -123,7 +123,7 @@ def opaque(value: Any) -> Any:
         is_natural = here().bounds.is_at_least(value.dim, 0)
         return SymbolicArray((), np.intp, None, (0, here().data_size("integer"), "none") if is_natural else None)
     if type(value) is Repeated:
-        return Repeated(opaque(value.value), value.count, value.index, value.key, value.tests, value.is_chosen)
+        return value.with_value(opaque(value.value))
     return type(value)(map(opaque, value)) if type(value) in (tuple, list) else value
 
 
