@@ -512,3 +512,33 @@ def test_only_lists_are_joined_where_one_arm_appends(kept):
     report = sb.trace(positive, "N")
     assert report.complete
     assert {str(case.value) for case in report.cases} == {"(0,)", "(1,)"}
+
+
+def sums_of_larger(x, y):
+    s = 0.0
+    for _ in x:
+        s += sum(u for u in y if u > s)
+    return np.full(2, s)
+
+
+def numbers_of_larger(x, y):
+    n = 0
+    for v in x:
+        n += sum(1 for u in y if u > v)
+    return np.zeros(n)
+
+
+def rows_of_some(x, y):
+    return sum(np.zeros(3) * u for u in y if u > 0.5)
+
+
+def any_of_some(x, y):
+    return np.array([any(u > v for u in y if u > 0.5) for v in x])
+
+
+@pytest.mark.parametrize("function", [sums_of_larger, numbers_of_larger, rows_of_some, any_of_some])
+def test_what_a_condition_leaves_out_of_a_sum_is_not_decided(function):
+    report = sb.trace(function, "N", "M")
+    assert report.complete
+    assert report.paths <= 4
+    assert not held(report, function, "N", "M", sizes=range(5)).wrong

@@ -281,7 +281,7 @@ class SymbolicLoop:
 
     def _check(self) -> None:
         """Compare the state after the second pass with the guess for i + 1 iterations."""
-        steps = self._path.steps[self._known :]
+        steps = [s for s in self._path.steps[self._known :] if s.kind != "suppose"]
         if any(s.kind == "require" for s in steps) if self._may_decide else (steps or self.has_decided()):
             self._refuse()
         after = add(self.index, 1)

@@ -78,14 +78,19 @@ class Repeated(Dispatched):
 
     def settled(self) -> list[Any]:
         """Return the items as those of a list that nothing is added to any more."""
-        path, size = here(), self.count
-        if self.tests:
-            self.refuse()
-        if self.is_chosen:
-            size = path.data_size("chosen")
-            path.suppose(at_most(size, self.count))
+        path, size = here(), self.number()
         # A list without items is no list of items of some shape.
         return [] if path.ask(at_most(size, 0)) else [Repeated(self.value, size, None, self.key)]
+
+    def number(self) -> Dim:
+        """Return how many items there are, which may be none."""
+        if self.tests:
+            self.refuse()
+        if not self.is_chosen:
+            return self.count
+        size = here().data_size("chosen")
+        here().suppose(at_most(size, self.count))
+        return size
 
     def refuse(self) -> NoReturn:
         """Give up the loop: its number of iterations becomes a number."""

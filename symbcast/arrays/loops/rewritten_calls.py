@@ -391,8 +391,11 @@ def _of_generator(values: Any, key: Any, names: tuple[tuple[str, ...], ...]) -> 
 _END = object()
 
 
-def collected(values: Any, first: Any = _END) -> list[Any]:
-    """Return the items of an iterable as a list; what it makes for a symbolic index is one repeated item."""
+def collected(values: Any, first: Any = _END, *, is_settled: bool = True) -> list[Any]:
+    """Return the items of an iterable as a list; what it makes for a symbolic index is one repeated item.
+
+    If ``is_settled``, it is decided whether there are items that conditions of a comprehension may leave out.
+    """
     path = current.get()
     if path is None or type(values) is not GeneratorType:
         sequence = None if path is None else sequence_of(values)
@@ -406,7 +409,7 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
         value = next(values, _END) if first is _END else first
         first = _END
         if value is _END:  # no loop is running any more, whose iterations differ in the number
-            return [v for item in items for v in (_repeated(*item) if type(item) is _Kept else (item,))]
+            return [v for item in items for v in (_repeated(item, is_settled) if type(item) is _Kept else (item,))]
         running = [known for known in path.loops.running if known.frame is frame]
         if not running:
             items.append(value)
@@ -432,16 +435,16 @@ class _Kept(NamedTuple):
     facts: list[list[Formula]]
 
 
-def _repeated(value: Any, loops: list[SymbolicLoop], facts: list[list[Formula]]) -> list[Any]:
-    first, *inner = loops
+def _repeated(kept: _Kept, is_settled: bool) -> list[Any]:
+    value, (first, *inner), facts = kept
     if not inner and not facts:
         is_same = is_alike(value, put_index(value, {first.index: 0}))
         return [Repeated(value, first.count, None if is_same else first.index, first.key)]
     tests = tuple(f for part in facts for f in part)
     item = Repeated(value, 1, None, first.key, tests, not all(facts))
-    for known in reversed(loops):
+    for known in reversed(kept.loops):
         item = item.over(known.index, known.count, known.key)
-    return item.settled()
+    return item.settled() if is_settled else [item]
 
 
 def _items(sequence: Sequence) -> Iterator[Any]:
@@ -635,24 +638,28 @@ def length_of(values: Any) -> Any:
 def sum_of(values: Any, start: Any = 0) -> Any:
     if type(values) in (list, tuple) and not has_repeated(values):
         return NotImplemented
-    items = _listed(values)
+    items = _listed(values, is_settled=False)
     if items is NotImplemented:
         return NotImplemented
-    path, total = here(), start
+    total = start
     for item in items:
-        if type(item) is not Repeated:
-            total = total + item
-            continue
-        value = item.value
-        once = total + value
-        step = increment_of(total, once, path)
-        if step is not None and type(once) in (int, Size):
-            total = step.at(item.count, path)
-        elif type(once) is SymbolicArray and is_alike(once, once + value):
-            total = put_index(once, {})
-        else:
-            item.refuse()
+        total = _with_sum(total, item) if type(item) is Repeated else total + item
     return total
+
+
+def _with_sum(total: Any, item: Repeated) -> Any:
+    path, value = here(), item.value
+    once = total + value
+    if not item.is_settled and is_number(value) and not is_whole(value) and is_number(once):
+        return joined_value(total, once, item.key, is_item=True)
+    step = increment_of(total, once, path)
+    if step is not None and type(once) in (int, Size):
+        return step.at(item.number(), path)
+    if not item.settled():
+        return total
+    if type(once) is not SymbolicArray or not is_alike(once, once + value):
+        item.refuse()
+    return put_index(once, {})
 
 
 @_replaces("max")
@@ -689,7 +696,7 @@ def truth_of(values: Any) -> Any:
     elif sequence_of(values) is None and not has_repeated(values):
         return NotImplemented
     with path.loops.unreached(place):
-        items = list(values) if has_repeated(values) else collected(values, first)
+        items = list(values) if has_repeated(values) else collected(values, first, is_settled=False)
     if not any(type(i) is Repeated for i in items):
         return _Items(items)
     if not all(is_number(i.value if type(i) is Repeated else i) for i in items):
@@ -697,9 +704,9 @@ def truth_of(values: Any) -> Any:
     return SymbolicArray((), bool)
 
 
-def _listed(values: Any) -> Any:
+def _listed(values: Any, *, is_settled: bool = True) -> Any:
     """Return the items of a generator or a sequence if some are repeated."""
     if has_repeated(values):
         return list(values)
     is_sequence = type(values) in (GeneratorType, Sequence) or (type(values) is SymbolicArray and _is_symbolic(values))
-    return collected(values) if is_sequence else NotImplemented
+    return collected(values, is_settled=is_settled) if is_sequence else NotImplemented
