@@ -20,10 +20,11 @@ import sympy
 
 from symbcast.adapters.conversion import cannot_join, load, operations, sizes_of
 from symbcast.adapters.sympy import write as write_sympy
-from symbcast.core.algebra.arithmetic import check_size, substitute
+from symbcast.core.algebra.arithmetic import check_size
 from symbcast.core.algebra.formulas import at_most
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.sympy_conversion import check_dim, formula_to_sympy, from_sympy
+from symbcast.core.algebra.term_arithmetic import substitute
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
 from symbcast.core.shapes import shape as read_shape

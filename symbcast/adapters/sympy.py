@@ -18,9 +18,9 @@ from typing import Any, Literal
 import sympy
 
 from symbcast.adapters.conversion import fold
-from symbcast.core.algebra.arithmetic import operate
 from symbcast.core.algebra.sympy_conversion import from_sympy, symbol_to_sympy, to_sympy
 from symbcast.core.algebra.sympy_functions import broadcast, floordiv, mod
+from symbcast.core.algebra.term_arithmetic import operate
 from symbcast.core.algebra.terms import Kind, Symbol, term
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.errors import DimensionError

@@ -24,7 +24,7 @@ import sympy
 from symbcast.adapters import conversion
 from symbcast.adapters.conversion import ResolvedShapes, Scopes
 from symbcast.adapters.torch_operations import OPERATIONS
-from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, multiply, operate
+from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, multiply
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -40,6 +40,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.sympy_conversion import MAX_POWER, formula_to_sympy, read_symbol
 from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
+from symbcast.core.algebra.term_arithmetic import operate
 from symbcast.core.algebra.terms import Dim, Symbol, Term, collect, constant
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.adapters.conversion import operations
-from symbcast.core.algebra.arithmetic import Substitution, replace_symbols
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import all_of, any_of, at_most
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, Operation, symbols_of
 from symbcast.core.shapes import any_shape_of
 from symbcast.core.verdicts import Verdict

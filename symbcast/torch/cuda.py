@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from symbcast.answers.public.conditions import Condition
-from symbcast.core.algebra.arithmetic import Substitution, multiply
+from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import TRUE, Formula, with_dims
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, term
 from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import parse_formula

@@ -8,20 +8,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
-from symbcast.core.algebra.arithmetic import (
-    add,
-    floor_divide,
-    join,
-    maximum,
-    modulo,
-    modulo_terms,
-    multiply,
-    substitute,
-)
+from symbcast.core.algebra.arithmetic import add, floor_divide, join, maximum, modulo, multiply
 from symbcast.core.algebra.bounds import Bounds, lower_bound
 from symbcast.core.algebra.formulas import Compatible, all_of, at_most, definedness, different
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import check_dim, from_sympy, to_sympy
+from symbcast.core.algebra.term_arithmetic import modulo_terms, substitute
 from symbcast.core.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
 from symbcast.core.solver.evaluation import predicate, value_function
 from symbcast.errors import DimensionError, ShapeTypeError

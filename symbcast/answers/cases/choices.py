@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import Substitution, join, multiply, replace_symbols
+from symbcast.core.algebra.arithmetic import join, multiply, replace_symbols
 from symbcast.core.algebra.formulas import Compatible, Formula, at_most, different, equal, one_or_equal
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rest, axis_of, is_sequence
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.rules import Joined, Rule
 from symbcast.core.rules.broadcast_rule import members_of

@@ -14,9 +14,9 @@ from functools import reduce
 from math import gcd
 from operator import and_
 
-from symbcast.core.algebra import arithmetic
-from symbcast.core.algebra.arithmetic import Substitution
+from symbcast.core.algebra import arithmetic, term_arithmetic
 from symbcast.core.algebra.formulas import Comparison, Formula, Operator, all_of, any_of, at_most, different, equal
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
 from symbcast.core.structs import NamedTuple
@@ -68,7 +68,7 @@ def _is_bounded(atom: Operation, monomial: Monomial, factor: int) -> bool:
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:
     """Return a lower bound of a term, from the bounds of one operation in one of its monomials."""
     factor = value.coefficients[monomial]
-    others = arithmetic.monomial_quotient(monomial, (atom,)) or ()
+    others = term_arithmetic.monomial_quotient(monomial, (atom,)) or ()
     rest = value - Term({monomial: factor})
     if atom.kind == "//":
         by = atom.args[1].constant
@@ -150,7 +150,7 @@ def common_factors(*values: Term) -> Counter[Atom]:
 def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
     """Return a polynomial divided by atoms and a number that divide each of its summands."""
     return Term(
-        {arithmetic.monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}
+        {term_arithmetic.monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}
     ).dim()
 
 
@@ -162,7 +162,7 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
     ((atoms, number),) = denominator.coefficients.items()
     quotients: dict[Monomial, int] = {}
     for monomial, coefficient in numerator.coefficients.items():
-        rest = arithmetic.monomial_quotient(monomial, atoms)
+        rest = term_arithmetic.monomial_quotient(monomial, atoms)
         if rest is None or coefficient % number:
             return None
         quotients[rest] = coefficient // number
@@ -341,7 +341,7 @@ def _is_product(value: Term) -> bool:
 def _taken_apart(left: Term, right: Term) -> Formula | None:
     charge(_STEP * (len(left.coefficients) + len(right.coefficients)))
     if not left.coefficients or not right.coefficients:
-        left, right = arithmetic.sides_of(left - right)
+        left, right = term_arithmetic.sides_of(left - right)
         if not left.coefficients or not right.coefficients:
             return None
     common = common_factors(left, right)
@@ -434,11 +434,13 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
     """Return a product without one of its factors; None if it does not have that factor."""
     if len(factor.coefficients) == 1:
         ((atoms, number),) = factor.coefficients.items()
-        quotients = {arithmetic.monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
+        quotients = {
+            term_arithmetic.monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()
+        }
         if None in quotients or any(rest for _, rest in quotients.values()):
             return None
         return Term({m: quotient for m, (quotient, _) in quotients.items() if m is not None})
-    quotient, rest = arithmetic.quotient_and_remainder(product, factor)
+    quotient, rest = term_arithmetic.quotient_and_remainder(product, factor)
     return None if rest.coefficients else quotient
 
 
@@ -480,7 +482,7 @@ def _factors_of_primitive(value: Term) -> tuple[Term, ...]:
     for atom in atoms if len(value.coefficients) > 1 else ():
         if any(monomial.count(atom) > 1 for monomial in value.coefficients):
             continue
-        beside = {arithmetic.monomial_quotient(m, (atom,)): c for m, c in value.coefficients.items() if atom in m}
+        beside = {term_arithmetic.monomial_quotient(m, (atom,)): c for m, c in value.coefficients.items() if atom in m}
         times = Term({m: c for m, c in beside.items() if m is not None})
         rest = value - times * atom
         for factor in factors_of(times):
@@ -548,7 +550,7 @@ def _sign(factors: Sequence[Term], least: int) -> Formula:
 
 
 def _at_least(value: Term, number: int) -> Comparison:
-    above, below = arithmetic.sides_of(value - constant(number))
+    above, below = term_arithmetic.sides_of(value - constant(number))
     return at_most(below.dim(), above.dim())
 
 
@@ -594,9 +596,9 @@ def clear_quotients(
     if not shared and by <= 1 and difference == term(comparison.left) - term(comparison.right):
         return comparison
     if shared:
-        divided = {arithmetic.monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
+        divided = {term_arithmetic.monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
         difference = Term({m: c for m, c in divided.items() if m is not None})
-    positive, negative = arithmetic.sides_of(Term({m: c // by for m, c in difference.coefficients.items()}))
+    positive, negative = term_arithmetic.sides_of(Term({m: c // by for m, c in difference.coefficients.items()}))
     return Comparison(comparison.operator, positive.dim(), negative.dim())
 
 

@@ -19,7 +19,8 @@ from itertools import combinations
 from operator import eq, le, lt, ne
 from typing import Any, Literal, TypeAlias, overload
 
-from symbcast.core.algebra.arithmetic import join_members, joins_with_one, without_joins_with_one
+from symbcast.core.algebra.arithmetic import join_members, without_joins_with_one
+from symbcast.core.algebra.term_arithmetic import joins_with_one
 from symbcast.core.algebra.terms import Dim, Operation, Term, term
 
 Operator: TypeAlias = Literal["==", "!=", "<=", "<"]

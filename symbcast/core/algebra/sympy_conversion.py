@@ -19,7 +19,7 @@ from sympy.core.relational import Relational
 from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
-from symbcast.core.algebra import arithmetic, formulas, sympy_functions, terms
+from symbcast.core.algebra import arithmetic, formulas, sympy_functions, term_arithmetic, terms
 from symbcast.core.algebra.symbols import Dummy, SequenceSymbol, Unknown, UserSymbol, name_text, symbol
 from symbcast.core.algebra.sympy_functions import GUARDED, Coded, QuotedSymbol, SizeOfAxes, SympyDim
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
@@ -159,7 +159,7 @@ def _read_product(expr: Any) -> Term:
     number = expr.args[0]
     if number.is_Rational and not number.is_Integer and expr.is_integer:
         # An integer to sympy, such as half of an even size e: sympy simplifies floor(e/2) to this.
-        return arithmetic.floordiv_terms(_read(expr * number.q), terms.constant(int(number.q)))
+        return term_arithmetic.floordiv_terms(_read(expr * number.q), terms.constant(int(number.q)))
     result = terms.constant(1)
     for factor in expr.args:
         result = result * _read(factor)
@@ -171,9 +171,9 @@ def _read_floor(expr: Any) -> Term:
     if all(coefficient.is_Rational and not _divides(rest) for coefficient, rest in parts):
         common = lcm(*(int(coefficient.q) for coefficient, _ in parts))
         numerator = terms.collect((_read(rest), int(coefficient * common)) for coefficient, rest in parts)
-        return arithmetic.floordiv_terms(numerator, terms.constant(common))
+        return term_arithmetic.floordiv_terms(numerator, terms.constant(common))
     numerator, denominator = sympy.fraction(sympy.together(expr.args[0]))
-    return arithmetic.floordiv_terms(_read(sympy.expand(numerator)), _read(denominator))
+    return term_arithmetic.floordiv_terms(_read(sympy.expand(numerator)), _read(denominator))
 
 
 def _divides(factor: Any) -> bool:
@@ -184,11 +184,15 @@ def _divides(factor: Any) -> bool:
 def _read_mod(expr: Any) -> Term:
     dividend, divisor = map(_read, expr.args)
     # sympy itself simplifies a remainder by 1 to 0; if one remains, it was written for a mention.
-    return arithmetic.mention(dividend) if divisor is terms.constant(1) else arithmetic.modulo_terms(dividend, divisor)
+    return (
+        term_arithmetic.mention(dividend)
+        if divisor is terms.constant(1)
+        else term_arithmetic.modulo_terms(dividend, divisor)
+    )
 
 
 def _read_join(expr: Any) -> Term:
-    return arithmetic.join_terms(map(_read, expr.args))
+    return term_arithmetic.join_terms(map(_read, expr.args))
 
 
 def _read_other(expr: Any) -> Term:
@@ -209,12 +213,12 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
     sympy.ceiling: lambda e: -_read_floor(sympy.floor(-e.args[0], evaluate=False)),
     sympy.Mod: _read_mod,
     sympy_functions.mod: _read_mod,
-    sympy_functions.floordiv: lambda e: arithmetic.floordiv_terms(*map(_read, e.args)),
-    sympy.Min: lambda e: arithmetic.extremum_terms("min", map(_read, e.args)),
-    sympy.Max: lambda e: arithmetic.extremum_terms("max", map(_read, e.args)),
+    sympy_functions.floordiv: lambda e: term_arithmetic.floordiv_terms(*map(_read, e.args)),
+    sympy.Min: lambda e: term_arithmetic.extremum_terms("min", map(_read, e.args)),
+    sympy.Max: lambda e: term_arithmetic.extremum_terms("max", map(_read, e.args)),
     sympy_functions.broadcast: _read_join,
     sympy_functions.guarded_broadcast: _read_join,
-    sympy_functions.guarded_floordiv: lambda e: arithmetic.floordiv_terms(*map(_read, e.args)),
+    sympy_functions.guarded_floordiv: lambda e: term_arithmetic.floordiv_terms(*map(_read, e.args)),
     sympy_functions.guarded_mod: _read_mod,
 }
 

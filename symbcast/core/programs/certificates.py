@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import Substitution, add, check_min_size, sides_of
+from symbcast.core.algebra.arithmetic import add, check_min_size
 from symbcast.core.algebra.formulas import (
     TRUE,
     Comparison,
@@ -31,6 +31,7 @@ from symbcast.core.algebra.formulas import (
     with_values,
 )
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, mentions_rest, sequences_of, symbol, without_clashes
+from symbcast.core.algebra.term_arithmetic import Substitution, sides_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.effort import QUICK_LIMIT, SHORT_LIMIT, Satisfiability, call_about, one_call
 from symbcast.core.programs import arguments, conditions

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, sides_of, subtract, value_of
+from symbcast.core.algebra.arithmetic import join_members, subtract, value_of
 from symbcast.core.algebra.bounds import by_signs, different_factors, equal_products
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -43,6 +43,7 @@ from symbcast.core.algebra.formulas import (
     with_values,
 )
 from symbcast.core.algebra.symbols import AxisSequence, Rank, Rest, SequenceSymbol, UserSymbol, axis_of, symbol
+from symbcast.core.algebra.term_arithmetic import Substitution, joins_with_one, sides_of
 from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize, nodes_of
 from symbcast.core.structs import Struct

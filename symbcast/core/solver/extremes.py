@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import islice, product
 from math import lcm, prod
 
-from symbcast.core.algebra.arithmetic import Substitution, replace_symbols, value_of
+from symbcast.core.algebra.arithmetic import replace_symbols, value_of
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -31,6 +31,7 @@ from symbcast.core.algebra.formulas import (
     holds,
     needs_of,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import EffortSpentError, budget_share, charge, stop_reason
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision

@@ -16,10 +16,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
 
-from symbcast.core.algebra import arithmetic
-from symbcast.core.algebra.arithmetic import Substitution
+from symbcast.core.algebra import arithmetic, term_arithmetic
 from symbcast.core.algebra.bounds import Bounds, clear_quotients, quotient_required_whole
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, at_most, equal
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.solver.evaluation import symbols_in
 
@@ -197,7 +197,7 @@ class SizeFacts:
                     continue
                 plainer = self._multiplied(monomial, factor, atom) if atom in self.whole else None
                 if plainer is None and (inner := self._inside(atom)) is not atom:
-                    plainer = _product(arithmetic.monomial_quotient(monomial, (atom,)), factor, inner)
+                    plainer = _product(term_arithmetic.monomial_quotient(monomial, (atom,)), factor, inner)
                 if plainer is not None:
                     rest = Term({m: c for m, c in value.coefficients.items() if m != monomial})
                     return self._without_quotients(rest + plainer)
@@ -207,7 +207,7 @@ class SizeFacts:
         plain = self._plain_inside.get(operation)
         if plain is None:
             arguments = tuple(map(self._without_quotients, operation.args))
-            plain = operation if arguments == operation.args else arithmetic.operate(operation.kind, arguments)
+            plain = operation if arguments == operation.args else term_arithmetic.operate(operation.kind, arguments)
             self._plain_inside[operation] = plain
         return plain
 
@@ -218,10 +218,10 @@ class SizeFacts:
             return None
         ((atoms, number),) = divisor.coefficients.items()
         common = gcd(factor, number)
-        others = arithmetic.monomial_quotient(monomial, (quotient, *atoms))
+        others = term_arithmetic.monomial_quotient(monomial, (quotient, *atoms))
         if others is None or number < 1 or (common == 1 and not atoms):
             return None
-        smaller = arithmetic.floordiv_terms(dividend, constant(number // common))
+        smaller = term_arithmetic.floordiv_terms(dividend, constant(number // common))
         if (
             isinstance(smaller, Operation) and smaller.kind == "//"
         ):  # dividing by 1 gives the dividend, which need not be a quotient

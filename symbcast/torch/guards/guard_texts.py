@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import ceil, floor, isfinite, log2, sqrt, trunc, ulp
 
 from symbcast.adapters.torch_operations import OPERATIONS
-from symbcast.core.algebra.arithmetic import operate
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.term_arithmetic import operate
 from symbcast.core.algebra.terms import Dim, Kind, Symbol, Term, constant, term
 from symbcast.core.structs import NamedTuple
 from symbcast.errors import DimensionError

@@ -13,9 +13,10 @@ from itertools import islice, takewhile
 from math import gcd, lcm
 
 from symbcast.core.algebra import formulas
-from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
+from symbcast.core.algebra.arithmetic import subtract
 from symbcast.core.algebra.bounds import exact_quotient, lower_bound
 from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, Leaf
+from symbcast.core.algebra.term_arithmetic import Substitution, operate
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.solver.evaluation import holds_at, symbols_in

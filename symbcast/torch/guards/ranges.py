@@ -13,9 +13,9 @@ from math import gcd
 from typing import Any
 
 from symbcast.answers.contracts.targets.declaration import SteppedSize
-from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Symbol, Term, constant, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set

@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.ranges import interval

@@ -22,8 +22,8 @@ from symbcast.answers.contracts.search import space
 from symbcast.answers.contracts.search.largest import BestBoxes, largest_boxes
 from symbcast.answers.contracts.search.small_groups import MOST_LINE_POINTS, fits, grid_of, longest_line
 from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup
-from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.core.effort import EffortSpentError, budget_share, stop_reason
 from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula

@@ -6,7 +6,6 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from symbcast.core.algebra.arithmetic import monomial_quotient, sides_of
 from symbcast.core.algebra.bounds import common_factors
 from symbcast.core.algebra.formulas import (
     COMPARED,
@@ -25,6 +24,7 @@ from symbcast.core.algebra.formulas import (
     literals,
     lost_needs,
 )
+from symbcast.core.algebra.term_arithmetic import monomial_quotient, sides_of
 from symbcast.core.algebra.terms import Dim, Symbol, Term, constant, term
 from symbcast.core.effort import charge, remembered
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError

@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd, prod
 
-from symbcast.core.algebra.arithmetic import (
-    floor_divide,
-    floordiv_terms,
-    modulo,
-    multiply,
-    operate,
-    quotient_and_remainder,
-    substitute,
-    subtract,
-)
+from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient, factors_of, reduced_fraction
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -38,6 +29,7 @@ from symbcast.core.algebra.formulas import (
     opposite,
     with_dims,
 )
+from symbcast.core.algebra.term_arithmetic import floordiv_terms, operate, quotient_and_remainder, substitute
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
 from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in

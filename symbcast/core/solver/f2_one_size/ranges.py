@@ -8,7 +8,7 @@ from itertools import islice, product
 from math import gcd
 from typing import TypeAlias
 
-from symbcast.core.algebra.arithmetic import floordiv_terms, modulo_terms
+from symbcast.core.algebra.term_arithmetic import floordiv_terms, modulo_terms
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant
 from symbcast.core.effort import charge
 from symbcast.core.solver.size_sets import ALL, SizeSet

@@ -9,7 +9,6 @@ from itertools import combinations, pairwise
 from operator import and_
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import Substitution, modulo_terms
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -27,6 +26,7 @@ from symbcast.core.algebra.formulas import (
     literal_count,
     with_dims,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution, modulo_terms
 from symbcast.core.algebra.terms import Dim, Symbol, constant, symbols_of, term
 from symbcast.core.effort import remembered
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError

@@ -7,7 +7,6 @@ from itertools import product
 from math import gcd
 from typing import TypeAlias
 
-from symbcast.core.algebra.arithmetic import substitute
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -24,6 +23,7 @@ from symbcast.core.algebra.formulas import (
     expand,
     literals,
 )
+from symbcast.core.algebra.term_arithmetic import substitute
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in

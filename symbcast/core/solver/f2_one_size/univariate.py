@@ -10,7 +10,6 @@ from math import gcd, lcm
 from operator import and_, or_
 from typing import TypeAlias
 
-from symbcast.core.algebra.arithmetic import Substitution, joined_sizes, operate, substitute
 from symbcast.core.algebra.formulas import (
     COMPARED,
     AllOf,
@@ -25,6 +24,7 @@ from symbcast.core.algebra.formulas import (
     needs,
     with_dims,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution, joined_sizes, operate, substitute
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import charge, remembered
 from symbcast.core.solver.evaluation import value_function

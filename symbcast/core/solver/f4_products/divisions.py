@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 
-from symbcast.core.algebra.arithmetic import Substitution, monomial_quotient, operate, quotient_and_remainder
 from symbcast.core.algebra.bounds import common_factors, reduced_fraction
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal, needs
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.term_arithmetic import Substitution, monomial_quotient, operate, quotient_and_remainder
 from symbcast.core.algebra.terms import Atom, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.points import GivenUpError

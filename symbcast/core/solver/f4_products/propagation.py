@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations, permutations
 
-from symbcast.core.algebra.arithmetic import Substitution, join, join_members, operate, subtract
+from symbcast.core.algebra.arithmetic import join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds, clear_quotients, exact_quotient, quotient_required_whole
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -34,6 +34,7 @@ from symbcast.core.algebra.formulas import (
     opposite,
     with_dims,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution, operate
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import PROPAGATED, Effort, EffortSpentError, budget_share, charge, counting, current_budget
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from symbcast.core.algebra.arithmetic import modulo, monomial_quotient, operate, quotient_and_remainder
+from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.formulas import Comparison, Formula, equal
+from symbcast.core.algebra.term_arithmetic import monomial_quotient, operate, quotient_and_remainder
 from symbcast.core.algebra.terms import Operation, Term, constant, term
 
 

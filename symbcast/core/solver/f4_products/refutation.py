@@ -7,9 +7,9 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, TypeAlias
 
-from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, at_most, dims_of, literals, opposite
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.effort import REFUTED, Effort, EffortSpentError, budget_share, charge, counting, current_budget
 from symbcast.core.solver.evaluation import holds_at, symbols_in, value_function

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
-from symbcast.core.algebra.arithmetic import Substitution, floor_divide, join
+from symbcast.core.algebra.arithmetic import floor_divide, join
 from symbcast.core.algebra.formulas import (
     TRUE,
     AllOf,
@@ -27,6 +27,7 @@ from symbcast.core.algebra.formulas import (
     negate,
     with_dims,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term
 from symbcast.core.effort import SHORTENED, EffortSpentError, budget_share
 from symbcast.core.solver.decision import AssumptionSet, Decision

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.bounds import lower_bound
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -26,6 +25,7 @@ from symbcast.core.algebra.formulas import (
     with_dims,
     with_leaves,
 )
+from symbcast.core.algebra.term_arithmetic import Substitution
 from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, term
 from symbcast.core.effort import SHORTENED, EffortSpentError, Stage, budget_stage, charge
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
