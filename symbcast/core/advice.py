@@ -7,8 +7,10 @@ probably means.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
+from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
@@ -474,6 +476,29 @@ def missing_name_advice(module: str, names: Collection[str], *lines: str) -> Cal
         raise MissingAttributeError(f"module {module!r}", name, guessed_meanings(*lines), lambda: names)
 
     return missing
+
+
+def lazy_names(module: str, places: Mapping[str, str], *lines: str) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__``, which loads each name from its place when it is first used.
+
+    A missing name is answered as in `missing_name_advice`.
+    """
+
+    def load(name: str) -> Any:
+        if name not in places:
+            missing_name_advice(module, places, *lines)(name)
+        value = getattr(import_module(places[name]), name)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return load
+
+
+# Names that people try in the module of a front end, and what they mean.
+GUESSED_CHECKS = (
+    "load open parse read check_model check_file infer infer_shapes shapes analyze analyse validate -> check(...)",
+    "verify run report test from_file from_model from_path import_model convert -> check(...)",
+)
 
 
 class Guessable:

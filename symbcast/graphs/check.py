@@ -175,13 +175,6 @@ def _front_end_of(module: str) -> Any:
     return import_module(module).FRONT_END
 
 
-# Names that people try in the module of a front end, and what they mean.
-GUESSED_CHECKS = (
-    "load open parse read check_model check_file infer infer_shapes shapes analyze analyse validate -> check(...)",
-    "verify run report test from_file from_model from_path import_model convert -> check(...)",
-)
-
-
 # The maximum number of walks through a model; bounds that are found late, and that help, cause another walk.
 MAX_WALKS = 3
 # How many sizes of a model the error about an unknown size lists.

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.advice import missing_name_advice
-from symbcast.graphs.check import GUESSED_CHECKS
+from symbcast.core.advice import GUESSED_CHECKS, missing_name_advice
 from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.litert.front_end import LiteRtReport, check

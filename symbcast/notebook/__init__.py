@@ -9,10 +9,9 @@ Plots need matplotlib and the widget needs anywidget (both in the extra ``notebo
 used. Surveys need neither.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.advice import missing_name_advice
+from symbcast.core.advice import lazy_names
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
@@ -31,22 +30,14 @@ _LAZY = {
 
 __all__ = ["Explorer", "Outcome", "Survey", "explore", "plot", "plots", "survey"]
 
-_missing = missing_name_advice(
-    __name__,
-    __all__,
-    "show draw display figure picture heatmap image savefig -> plot(...)",
-    "grid table data -> survey(...)",
-    "interact slider sliders widget app explorer -> explore(...)",
-)
-
-
 if not TYPE_CHECKING:  # lets type checkers see the names above and reject others
-
-    def __getattr__(name: str) -> object:
-        module = _LAZY.get(name)
-        if module is None:
-            _missing(name)
-        return getattr(import_module(f"{__name__}.{module}"), name)
+    __getattr__ = lazy_names(
+        __name__,
+        {name: f"{__name__}.{module}" for name, module in _LAZY.items()},
+        "show draw display figure picture heatmap image savefig -> plot(...)",
+        "grid table data -> survey(...)",
+        "interact slider sliders widget app explorer -> explore(...)",
+    )
 
 
 def __dir__() -> list[str]:

@@ -3,10 +3,9 @@
 Each name is loaded when it is first used: the process that reads files first needs none of them.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.advice import missing_name_advice
+from symbcast.core.advice import GUESSED_CHECKS, lazy_names
 
 if TYPE_CHECKING:
     from symbcast.graphs.report.findings import Finding
@@ -28,15 +27,6 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-
-    def __getattr__(name: str) -> object:
-        module = _LAZY.get(name)
-        if module is not None:
-            value = globals()[name] = getattr(import_module(module), name)
-            return value
-        from symbcast.graphs.check import GUESSED_CHECKS
-
-        missing = missing_name_advice(
-            __name__, __all__, *GUESSED_CHECKS, "Report ModelReport Model Core read_model compile_model -> check(...)"
-        )
-        return missing(name)
+    __getattr__ = lazy_names(
+        __name__, _LAZY, *GUESSED_CHECKS, "Report ModelReport Model Core read_model compile_model -> check(...)"
+    )

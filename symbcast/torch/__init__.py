@@ -3,10 +3,9 @@
 Each name is loaded when it is first used: torch's errors are read without the rules of operators and without sympy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.advice import missing_name_advice
+from symbcast.core.advice import GUESSED_CHECKS, lazy_names
 
 if TYPE_CHECKING:
     from symbcast.graphs.report.findings import Finding
@@ -73,21 +72,12 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-
-    def __getattr__(name: str) -> object:
-        module = _LAZY.get(name)
-        if module is not None:
-            value = globals()[name] = getattr(import_module(module), name)
-            return value
-        from symbcast.graphs.check import GUESSED_CHECKS
-
-        missing = missing_name_advice(
-            __name__,
-            __all__,
-            *GUESSED_CHECKS,
-            "jit compile onnx -> check(...)",
-            "Report ModelReport -> TorchReport",
-            "Dim dynamic_shapes suggest -> check(...).suggest()",
-            "explain_error parse_error -> read_error(...)",
-        )
-        return missing(name)
+    __getattr__ = lazy_names(
+        __name__,
+        _LAZY,
+        *GUESSED_CHECKS,
+        "jit compile onnx -> check(...)",
+        "Report ModelReport -> TorchReport",
+        "Dim dynamic_shapes suggest -> check(...).suggest()",
+        "explain_error parse_error -> read_error(...)",
+    )

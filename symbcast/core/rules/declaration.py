@@ -321,6 +321,7 @@ class RuleDeclaration(ABC):
         aliases: Its other names.
         operands: The names of the operands, in order.
         variadic: Whether it takes any number of operands.
+        needs_shape: Whether it takes at least one operand.
         parameters: Its attributes, each set on the instance under its own name.
         called: The name, or alias, under which it was requested.
     """
@@ -332,6 +333,7 @@ class RuleDeclaration(ABC):
     aliases: ClassVar[tuple[str | Alias, ...]] = ()
     operands: ClassVar[tuple[str, ...]] = ("A", "B")
     variadic: ClassVar[bool] = False
+    needs_shape: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     called: str
 
@@ -415,6 +417,8 @@ class RuleDeclaration(ABC):
                 problem = f"takes {len(self.operands)} shapes ({', '.join(self.operands)}), not {count}"
                 raise RuleArgumentError(self.name, problem, "give one shape for each")
             return
+        if not count and self.needs_shape:
+            raise RuleArgumentError(self.name, "takes at least one shape", "give one")
         if self.called == self.name:
             return
         alias = next((a for a in self.aliases if isinstance(a, Alias) and a.name == self.called), None)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from symbcast.core.rules.declaration import Alias, Parameter
 from symbcast.core.rules.numpy import Numpy
-from symbcast.core.rules.placement import AtRight, Dims
+from symbcast.core.rules.placement import AtRight
 from symbcast.core.rules.registry import rule
 from symbcast.errors import RuleArgumentError
 
@@ -25,6 +25,7 @@ class Paddle(Numpy):
     name: ClassVar[str] = "paddle"
     family: ClassVar[str] = "paddle"
     aliases: ClassVar[tuple[str | Alias, ...]] = ()
+    needs_shape: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("min_rank", 0, summary="the minimum rank of an operand"),)
     summary: ClassVar[str] = "as numpy; min_rank=1 refuses rank 0, as the document does"
     document: ClassVar[str] = "PaddlePaddle guide, Broadcasting"
@@ -32,11 +33,6 @@ class Paddle(Numpy):
     def check_attributes(self) -> None:
         if self.min_rank < 0:
             raise RuleArgumentError(self.name, f"min_rank={self.min_rank} is negative", "write 0 or 1", "min_rank")
-
-    def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Raise `RuleArgumentError` unless there is at least one operand."""
-        if not shapes:
-            raise RuleArgumentError(self.name, "takes at least one shape", "give one")
 
     @property
     def placement(self) -> AtRight:  # type: ignore[override] # Numpy's is the same for all its rules

@@ -11,7 +11,6 @@ from symbcast.core.rules.broadcast_rule import Ask, Column, Instead, Law, Output
 from symbcast.core.rules.declaration import Alias, Reason, Remedy
 from symbcast.core.rules.placement import AtRight, Dims
 from symbcast.core.rules.registry import rule
-from symbcast.errors import RuleArgumentError
 
 UNSTRETCHED = Reason(
     "unstretched", "sizes must be equal: only a size that is written as 1 is stretched", (Remedy.TRANSPOSE,)
@@ -72,17 +71,12 @@ class Static(Rule):
         Alias("torch-unbacked", "PyTorch documentation, Dynamic shapes, unbacked symints"),
     )
     variadic: ClassVar[bool] = True
+    needs_shape: ClassVar[bool] = True
     summary: ClassVar[str] = "as numpy, but only a size that is written as 1 is stretched, an unknown size never"
     document: ClassVar[str] = "PyTensor documentation, Broadcasting"
     placement = AtRight()
     law = EqualUnlessWrittenOne()
     instead = (Instead("numpy"),)
-
-    def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Raise `RuleArgumentError` unless there is at least one operand."""
-        super().check_shapes(shapes)
-        if not shapes:
-            raise RuleArgumentError(self.name, "takes at least one shape", "give one")
 
     def at_sizes(self, shapes: Sequence[Dims]) -> Rule:
         """Return the rule for integers: it stretches what the shapes write as 1, and no other size that is 1."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
 from symbcast.core.algebra.formulas import at_most
 from symbcast.core.rules.broadcast_rule import Ask, Column, Instead, Join, Rule
 from symbcast.core.rules.declaration import Reason
-from symbcast.core.rules.placement import Dims, SameRank
+from symbcast.core.rules.placement import SameRank
 from symbcast.core.rules.registry import rule
-from symbcast.errors import RuleArgumentError
 
 POSITIVE = Reason("positive", "TOSA's tensors have no sizes of 0")
 
@@ -40,13 +39,9 @@ class Tosa(Rule):
     name: ClassVar[str] = "tosa"
     family: ClassVar[str] = "tosa"
     variadic: ClassVar[bool] = True
+    needs_shape: ClassVar[bool] = True
     summary: ClassVar[str] = "equal ranks; on each axis the sizes are equal or 1, and none is 0"
     document: ClassVar[str] = "TOSA 1.0 specification, Broadcasting; Tensors"
     placement = SameRank()
     law = _PositiveJoin()
     instead = (Instead("numpy"),)
-
-    def check_shapes(self, shapes: Sequence[Dims]) -> None:
-        """Raise `RuleArgumentError` unless there is at least one operand."""
-        if not shapes:
-            raise RuleArgumentError(self.name, "takes at least one shape", "give one")
