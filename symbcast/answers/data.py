@@ -134,6 +134,7 @@ class FindingData(ConditionData):
     counterexample: dict[str, int] | None
     sizes_there: str
     stops_at: str
+    fix: str
     origins: list[str]
     is_joint: bool
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from symbcast.answers.explanation.size_fixes import SizeFixes
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of
 from symbcast.core.algebra.symbols import is_sequence, sequences_of
@@ -225,6 +226,7 @@ class Finding:
         reason: A sentence on why the operation requires it, with the axis if it is about one.
         failing: What `counterexample` returns, perhaps as a mapping that shares most sizes with other findings.
         sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) and (1, 2)"``.
+        fix: How to fix it; empty if nothing was found.
         origins: The names of all operations that it comes from, in order.
         is_joint: Whether it follows from the origins together, but not from any one of them.
         verdict: The severity. NEVER: no sizes are valid for all the clashing operations. SOMETIMES: it holds at some
@@ -244,6 +246,7 @@ class Finding:
     failing: Mapping[str, int] | None = field(default=None, hash=False)
     sizes_there: str = ""
     stops_at: str = ""
+    fix: str = ""
     origins: tuple[str, ...] = ()
     is_joint: bool = False
     verdict: Verdict = Verdict.SOMETIMES
@@ -304,6 +307,7 @@ class _FindingReader:
         self._namer = Namer.of(program.shown)
         self._verdict = program.verdict
         self._stops = Stops(program)
+        self._fixes = SizeFixes[None](program)
 
     def conjunct(self, requirement: ProgramRequirement) -> Finding:
         """Return the finding about a conjunct of the condition."""
@@ -312,7 +316,8 @@ class _FindingReader:
             # If no smaller set was found within the time limit, all operations together require it.
             origins = tuple(op for op in self._program.operations if op.kind != "assume")
         finding = self._finding(clause, origins, self._program.breaking(clause))
-        return replace(finding, is_joint=not is_direct and len(finding.origins) > 1)
+        is_joint = not is_direct and len(finding.origins) > 1
+        return replace(finding, is_joint=is_joint, fix=self._fixes.of(clause))
 
     def clash(self, requirement: ProgramRequirement) -> Finding:
         """Return the finding about one of the operations that clash."""

@@ -77,6 +77,7 @@ def _finding(finding: Finding, namer: Namer) -> FindingData:
         "counterexample": finding.counterexample,
         "sizes_there": finding.sizes_there,
         "stops_at": finding.stops_at,
+        "fix": finding.fix,
         "origins": list(finding.origins),
         "is_joint": finding.is_joint,
         "verdict": finding.verdict.value,
@@ -99,7 +100,8 @@ def outcome_of(program: Program, source: str = "") -> CheckOutcome:
 def _notices(program: Program, findings: Sequence[Finding]) -> Iterator[Notice]:
     namer = Namer.of(program.shown)
     for finding in findings:
-        lines_of_finding = outcomes.lines(finding, _required(finding, findings), _operands(finding, namer))
+        lines_of_finding = [*outcomes.lines(finding, _required(finding, findings), _operands(finding, namer))]
+        lines_of_finding += [f"fix: {finding.fix}"] * bool(finding.fix)
         level = _LEVELS.get(finding.verdict, "note")
         kind = outcomes.kind_of(finding, BROADCAST, UNDECIDED)
         yield Notice(kind, level, finding.operation, finding.rule or finding.kind, "\n".join(lines_of_finding))

@@ -306,10 +306,13 @@ EXPLAINED = {
 
         valid when   heads*width is 768
                      first needed by split: equality of (heads*width,), (768,)
+        fix          give sizes at which heads*width is 768, such as heads=24, width=32
         and          S and S2 are equal, or one of them is 1
                      first needed by bias: numpy of (batch, heads, T, S), (batch, 1, T, S2)
+        fix          assume "S == S2" if that is known
         and          T is a multiple of 8
                      first needed by tile: require T % 8 == 0
+        fix          pad T to a multiple of 8
         together     heads*width == 768 and T % 8 == 0 and (S == S2 or S == 1 or S2 == 1)
         assuming     batch >= 1
         fails at     batch=1, heads=1, T=1, S=1, width=1, S2=1: split, axis 0 (-1), 1 and 768 (sizes must be
@@ -321,8 +324,10 @@ EXPLAINED = {
 
         valid when   H is at most 3 or even
                      first needed by residual: numpy of (N, C, H//2), (N, C, (H + 1)//2)
+        fix          pad H to a multiple of 2
         and          D is 1 or equals C
                      first needed by scale: pdpd(axis=1) of (N, C, H//2), (D,)
+        fix          assume "C == D" if that is known
         together     (D == 1 or D == C) and (H <= 3 or H % 2 == 0)
         fails at     N=1, C=1, H=1, D=2: scale, axis 1 (-2), 2 and 1 (B's size must be 1 or A's)
         works at     N=1, C=1, H=1, D=1
@@ -340,9 +345,11 @@ EXPLAINED = {
         valid when   N is 7
                      by same: equality of (N,), (M,)
                      and seven: numpy of (M,), (7,)
+        fix          give N the size 7
         and          M is 7
                      by same: equality of (N,), (M,)
                      and seven: numpy of (M,), (7,)
+        fix          give M the size 7
         together     N == 7 and M == 7
         assuming     N >= 2
         fails at     N=2, M=1: same, axis 0 (-1), 2 and 1 (sizes must be equal)

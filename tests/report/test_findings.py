@@ -257,3 +257,23 @@ def test_a_clause_about_sizes_of_several_operations_comes_from_them_together():
     clause = parse_formula("a + b >= 5")
     found = program.requirement(clause)
     assert [op.name for op in found.origins] == ["first", "second"] and not found.is_direct
+
+
+@pytest.mark.parametrize(
+    ("record", "assume", "fixes"),
+    [
+        (lambda env: env.broadcast("N", "M"), (), ['assume "N == M" if that is known']),
+        (lambda env: env.broadcast("N", "M//2"), (), ['assume "N == M//2" if that is known']),
+        (lambda env: env.reshape("N, d", "N, 8, d//8"), "N >= 1", ["pad d to a multiple of 8"]),
+        (lambda env: env.matmul("N, d", "64, M"), (), ["give d the size 64"]),
+        (lambda env: env.conv("1, 3, H", "8, 3, 7"), (), ["use sizes of at least 7 for H"]),
+        (lambda env: env.broadcast("N", "5"), "N >= 1", ["give N the size 1 or 5"]),
+        (lambda env: env.equal("A*B", "12"), (), ["give sizes at which A*B is 12, such as A=3, B=4"]),
+        (lambda env: env.equal("N", "N + 1"), (), [""]),
+    ],
+)
+def test_a_programs_findings_have_fixes_that_hold(record, assume, fixes):
+    env = sb.ShapeEnv(assume=assume, on_conflict="record")
+    record(env)
+    assert [f.fix for f in env.findings] == fixes
+    assert all(f"fix: {fix}" in env.report() and f"fix          {fix}" in env.explain() for fix in fixes if fix)

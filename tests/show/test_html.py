@@ -123,16 +123,18 @@ def test_a_program_says_what_its_text_says():
     made = Page(env._repr_html_())
     assert made.text.startswith("2 operations over 4 sizes: valid for some sizes under the assumptions")
     assert made.tables[0] == [
-        ["must hold", "needed by", "fails at"],
+        ["must hold", "needed by", "fails at", "fix"],
         [
             "T and S are equal, or one of them is 1",
             "mask: numpy of (batch, T, S), (batch, 1, T)",
             sizes_text(env.findings[0].counterexample),
+            'assume "T == S" if that is known',
         ],
         [
             "batch and heads are equal, or one of them is 1",
             "scores: numpy of (batch,), (heads,)",
             sizes_text(env.findings[1].counterexample),
+            'assume "batch == heads" if that is known',
         ],
     ]
     labels = Counter(row[0] for row in made.tables[1])

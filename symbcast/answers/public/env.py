@@ -276,6 +276,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
             numpy requires: on axis 1 (-1), sizes must be equal or 1
             operands: A (batch, T), B (batch, S)
             fails at batch=1, T=2, S=3: (1, 2) and (1, 3)
+            fix: assume "T == S" if that is known
         """
         from symbcast.answers.program_report import report
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.answers.explanation.size_fixes import SizeFixes
 from symbcast.answers.explanation.words import Namer, axis_text, rule_text
 from symbcast.answers.findings import dims_at, failing_constraint
 from symbcast.answers.show import document as doc
@@ -104,18 +105,19 @@ def program_document(env: Program, room: doc.Room = doc.Room.SCREEN) -> doc.Docu
     <BLANKLINE>
     valid when   T and S are equal, or one of them is 1
                  first needed by mask: numpy of (batch, T, S), (batch, 1, T)
+    fix          assume "T == S" if that is known
     together     T == S or T == 1 or S == 1
     assuming     batch >= 1
     fails at     batch=1, T=2, S=3: mask, axis 2 (-1), 3 and 2 (sizes must be equal or 1)
     works at     batch=1, T=1, S=1
     """
-    namer = Namer.of(env.shown)
-    requirements = [
-        tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])
-    ]
-    records = doc.Records(
-        "the requirements of the operations", ("must hold", "needed by", "fails at"), tuple(requirements)
-    )
+    namer, fixes = Namer.of(env.shown), SizeFixes[None](env)
+    heads = ("must hold", "needed by", *(("fails at",) if room is doc.Room.PAGE else ()), "fix")
+    requirements = []
+    for number, requirement in enumerate(env.requirements()[:SHOWN]):
+        fix = doc.field("fix", doc.words(fixes.of(requirement.condition)))
+        requirements.append((*_requirement_records(env, requirement, number, namer, room), fix))
+    records = doc.Records("the requirements of the operations", heads, tuple(requirements))
     left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
     blocks = records, doc.fields(_fields(env, namer))
     return doc.Document(_title(env), TONES[env.verdict], (doc.fields(left), *blocks) if left else blocks)

@@ -38,7 +38,7 @@ from symbcast.core.programs.stretching import AxisStretch
 from symbcast.core.rules import AttributeLike, Demand, Rule, find_rule
 from symbcast.core.rules.broadcast_rule import open_axes
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, is_open, shape, shape_of
-from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import AxisSizes, symbols_in
 from symbcast.core.text.notation import formula_text
 from symbcast.core.verdicts import LazyAccount, Verdict
@@ -719,3 +719,9 @@ class Program(ProgramRecord, LazyAccount):
     def assumed(self) -> Formula:
         """All assumptions, with the bounds of each size; with the condition, all that holds where it is valid."""
         return all_of(arguments.assumed_formulas(self.shown, self.assumptions, self.min_size))
+
+
+def assumptions_with(env: Program, more: Iterable[Formula] = ()) -> AssumptionSet:
+    """Return the assumptions of a program, and more; raise `ContradictionError` if they contradict each other."""
+    domains = {s: arguments.own_set(s, env.min_size) for s in env.shown}
+    return AssumptionSet(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])

@@ -37,12 +37,12 @@ from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol
 from symbcast.core.characters import shorten_middle
 from symbcast.core.effort import CALL, EffortSpentError, share
-from symbcast.core.programs.arguments import Assumption, own_set
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.operations import Op, operation_requirements
-from symbcast.core.programs.program import Program
+from symbcast.core.programs.program import Program, assumptions_with
 from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.decision import ContradictionError, Decision
 from symbcast.core.solver.evaluation import AxisSizes, holds_at, replace_in_formula, symbols_in
 from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
@@ -62,12 +62,6 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.graphs.model import CheckedModel
-
-
-def assumptions_with(env: Program, more: Iterable[Formula] = ()) -> AssumptionSet:
-    """Return the assumptions of an environment, and more; raise `ContradictionError` if they contradict each other."""
-    domains = {s: own_set(s, env.min_size) for s in env.shown}
-    return AssumptionSet(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
 
 def complete_sizes(

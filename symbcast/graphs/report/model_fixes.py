@@ -6,25 +6,23 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, islice
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.answers.explanation.words import Namer, in_words
-from symbcast.core.algebra.formulas import Comparison, Formula, all_of, equal, literals
-from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
+from symbcast.answers.explanation.size_fixes import MOST_SYMBOLS, SizeFixes
+from symbcast.core.algebra.formulas import Formula, all_of
+from symbcast.core.algebra.symbols import sequences_of
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list, sizes_text
 from symbcast.core.programs.arguments import own_set
-from symbcast.core.programs.program import Program
-from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.programs.program import Program, assumptions_with
+from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import Verdict
-from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
+from symbcast.graphs.report.blame import NodeBlame, content_of
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS
 
@@ -203,11 +201,6 @@ def _members(env: Program, name: str) -> SizeSet | None:
     return members
 
 
-# How many equalities, alone and in pairs, are tried; each costs a decision.
-_MOST_EQUALITIES = 12
-_MOST_SYMBOLS = 5
-# How many sizes are listed one by one.
-_FEW = 4
 # The operators that take sizes as an input, and what that input is called.
 SIZE_LISTS = {
     "Broadcast": "target shape",
@@ -220,22 +213,18 @@ SIZE_LISTS = {
     "VariadicSplit": "lengths",
 }
 
-# How long a condition in words may be to be repeated in a fix.
-_LONGEST = 160
 
-
-class FixSuggestions:
+class FixSuggestions(SizeFixes[NodeBlame]):
     """Finds suggestions for one model."""
 
     def __init__(self, checked: CheckedModel) -> None:
-        self._env = checked.env
+        super().__init__(checked.env)
         self._origins = checked.asker.origins
         self._values = checked.walk.top
         self._sources = SizeSources(checked.model.graph, checked.inputs.named, self._values)
         self._rebinding = Rebinding(checked)
         self._assumed, self._least = checked.assumptions, checked.min_size
         self._are_shapes_given = bool(checked.known_inputs.shapes)
-        self._namer = Namer.of(checked.env.shown)
 
     def best(self, clause: Formula, blamed: NodeBlame | None) -> str:
         """Return the first suggestion that fits; empty if there is none."""
@@ -271,7 +260,7 @@ class FixSuggestions:
     def _released(self, clause: Formula) -> str:
         """Return the value that a size assumed to be a number would need, with the other assumptions unchanged."""
         symbols = list(symbols_in(clause))
-        if len(symbols) > _MOST_SYMBOLS or not all(s in self.fixed for s in symbols):
+        if len(symbols) > MOST_SYMBOLS or not all(s in self.fixed for s in symbols):
             return ""
         for s in reversed(symbols):
             others = {other: self.fixed[other] for other in symbols if other != s}
@@ -283,29 +272,11 @@ class FixSuggestions:
     def _in_place(self, symbol: Symbol, size: int, members: SizeSet) -> str:
         return f"give {self._called(symbol)} {self._size_in(members)} in place of {size}"
 
-    def _size_in(self, members: SizeSet) -> str:
-        """Return the sizes of a set in words: all of them if they are few, otherwise their kind, or the smallest."""
-        sizes, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
-        if members.greatest is not None and len(sizes) <= _FEW:
-            return f"the size {prose_list(list(map(str, sizes)), 'or')}"
-        if members.same(SizeSet.interval(sizes[0], None)):
-            return f"a size from {sizes[0]} on"
-        factor = self._factor(members, whole) if members.greatest is None else 0
-        return f"a multiple of {factor}" if factor else f"another size, such as {sizes[0]},"
-
     @cached_property
     def fixed(self) -> Mapping[Symbol, int]:
         """The sizes that assumptions fix at a number."""
         values = {s: self._domain(s).only for s in self._env.shown}
         return {s: size for s, size in values.items() if size is not None}
-
-    def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
-        witness = self._env.witness() or {}
-        names = [s.sequence.name if isinstance(s, SequenceSymbol) else self._env.shown[s] for s in symbols]
-        sizes = {name: witness[name] for name in names if name in witness}
-        such = f", such as {sizes_text(sizes)}" if sizes else ""
-        words = in_words(clause, self._namer)
-        return f"give sizes at which {words if len(words) <= _LONGEST else 'it holds'}{such}"
 
     def _of_data(self, symbols: Sequence[Symbol]) -> str:
         texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
@@ -348,96 +319,29 @@ class FixSuggestions:
 
     # One size.
 
-    def _of_one(self, clause: Formula, symbol: Symbol, blamed: NodeBlame | None) -> str:
-        members = self._members(clause, symbol)
-        if members is None or not members:
-            return ""
-        name, domain = self._called(symbol), own_set(symbol, self._env.min_size) & self._domain(symbol)
-        if members.only is not None and members.only in self._rebinding.bound.values():
-            bound = next(n for n, size in self._rebinding.bound.items() if size == members.only)
-            return f"give {name} the size {members.only}, to which {bound} is bound"
-        if members.only is not None:
-            return self._of_one_value(name, members.only, self._before(blamed, members.only))
-        if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
-            constant = self._before(blamed, members.greatest)
-            return f"keep {name} at most {members.greatest}{f': {constant} has no more' if constant else ''}"
-        factor = self._factor(members, domain)
-        if factor:
-            return f"pad {name} to a multiple of {factor}"
-        if members.greatest is not None and len(members.first(_FEW + 1)) <= _FEW:
-            constant = self._before(blamed, members.greatest)
-            is_stretched = members.first(3) == [1, members.greatest] and constant is not None and not constant.is_weight
-            other = f", or export {constant} with a dynamic axis" if is_stretched else ""
-            return f"give {name} {self._size_in(members)}{other}"
-        low = members.least()
-        if members.same(domain & SizeSet.interval(low or 0, None)):
-            return f"use sizes of at least {low} for {name}"
-        return ""
-
-    def _of_one_value(self, name: str, size: int, constant: ModelConstant | None) -> str:
+    def _of_one_value(self, name: str, size: int, blamed: NodeBlame | None) -> str:
         """Return what to do about a size that has one value: a weight is as wide as it is, a table can be exported."""
+        bound = next((n for n, value in self._rebinding.bound.items() if value == size), "")
+        constant = None if bound else self._before(blamed, size)
         if constant is None:
-            return f"give {name} the size {size}"
+            return f"give {name} the size {size}{f', to which {bound} is bound' if bound else ''}"
         if constant.is_weight:
             return f"give {name} the size {size}, as {constant} has"
         return f"{constant} fixes {name} at {size}: export it with a dynamic axis"
 
-    def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:
-        return narrowed_set(self._domain(symbol), clause)
+    def _why_at_most(self, size: int, blamed: NodeBlame | None) -> str:
+        constant = self._before(blamed, size)
+        return f": {constant} has no more" if constant else ""
 
-    def _domain(self, symbol: Symbol) -> SizeSet:
-        assumed = self._assumptions.domains.get(symbol)
-        if assumed is not None:
-            return assumed
-        value = self._assumptions.values.get(symbol)
-        return SizeSet.of([value]) if isinstance(value, int) else ALL
-
-    def _factor(self, members: SizeSet, domain: SizeSet) -> int:
-        """Return the least number whose multiples are all among the members, 0 if there is none."""
-        for factor in divisors(members.segments[-1].period)[1:]:
-            try:
-                if SizeSet.residues(factor, [0]) & SizeSet.interval(1, None) & domain <= members:
-                    return factor
-            except PeriodTooLongError:
-                return 0
-        return 0
+    def _otherwise(self, members: SizeSet, blamed: NodeBlame | None) -> str:
+        constant = None if members.greatest is None else self._before(blamed, members.greatest)
+        is_stretched = members.first(3) == [1, members.greatest] and constant is not None and not constant.is_weight
+        return f", or export {constant} with a dynamic axis" if is_stretched else ""
 
     def _before(self, blamed: NodeBlame | None, size: int) -> ModelConstant | None:
         return None if blamed is None or size == 1 else self._sources.before(blamed.place.node, size)
 
     # Several sizes.
-
-    def _of_several(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
-        for pairs in islice(self._equalities(symbols), _MOST_EQUALITIES):
-            if self._follows(clause, pairs):
-                return prose_list([self._made_equal(one, gone) for one, gone in pairs])
-        for literal in literals(clause):
-            match literal:
-                case Comparison("==" | "<=" | "<" as operator, left, right):
-                    most = (term(left) + 1).dim() if operator == "<" else left
-                    for size, other in ((right, most), *([(left, right)] if operator != "<" else [])):
-                        if isinstance(size, Symbol) and size not in symbols_of((other,)):
-                            what = self._namer.dim(other)
-                            return f"give {self._place(size)} the size {what} ({self._equation(size, other)})"
-        return ""
-
-    def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
-        """Yield equalities, first single ones and then pairs; those between sizes on the same axis come first."""
-        if len(symbols) > _MOST_SYMBOLS:
-            return
-        order = {s: n for n, s in enumerate(self._env.shown)}
-        ordered = sorted(symbols, key=order.__getitem__)
-        pairs = sorted(combinations(ordered, 2), key=lambda pair: self._axis(pair[0]) != self._axis(pair[1]))
-        yield from ((pair,) for pair in pairs)
-        yield from combinations(pairs, 2)
-
-    def _follows(self, clause: Formula, pairs: Sequence[tuple[Symbol, Symbol]]) -> bool:
-        """Return whether a clause always holds if some sizes are equal, and they can be equal."""
-        try:
-            known = assumptions_with(self._env, [equal(a, b) for a, b in pairs])
-        except ContradictionError:
-            return False
-        return Decision(known, [replace_in_formula(clause, known.values)]).verdict is Verdict.ALWAYS
 
     def _made_equal(self, size: Symbol, other_size: Symbol) -> str:
         place = self._sources.axis_of(size)
@@ -445,6 +349,9 @@ class FixSuggestions:
         same = place is not None and other is not None and place[0] == other[0] and place != other
         of = f"axis {place[1]}" if same and place is not None else self._place(size)
         return f"give {self._place(other_size)} the size of {of} ({self._equation(other_size, size)})"
+
+    def _given(self, size: Symbol, value: Dim) -> str:
+        return f"give {self._place(size)} the size {self._namer.dim(value)} ({self._equation(size, value)})"
 
     def _equation(self, left: Dim, right: Dim) -> str:
         return f"{self._namer.dim(left)} = {self._namer.dim(right)}"
@@ -463,6 +370,10 @@ class FixSuggestions:
         place = self._sources.axis_of(symbol)
         name = self._namer.dim(symbol)
         return name if place is None else f"{name} ({place[0]} axis {place[1]})"
+
+    def _known(self, symbols: Sequence[Symbol], more: Sequence[Formula] = ()) -> AssumptionSet:
+        # The assumptions about a model may link its sizes in any way, and there are few of them.
+        return assumptions_with(self._env, more) if more else self._assumptions
 
     @cached_property
     def _assumptions(self) -> AssumptionSet:

@@ -16,10 +16,9 @@ from symbcast.core.algebra import formulas
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Formula, at_most, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, sizes_text
-from symbcast.core.programs.program import Program
+from symbcast.core.programs.program import Program, assumptions_with
 from symbcast.core.solver.decision import ContradictionError, Decision
 from symbcast.core.structs import NamedTuple
-from symbcast.graphs.report.blame import assumptions_with
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.graph import operator_name
 from symbcast.torch.guards.guards import Guards
