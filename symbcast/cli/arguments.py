@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NoReturn
 
 from symbcast.cli import argument_advice, value_advice
 from symbcast.cli.command import Command, Option, Options, OptionsByCommand, command_names, load_command
-from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice, path_exists
+from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, argument_text, command_line, meant_choice, path_exists
 from symbcast.core import __version__
 from symbcast.core.characters import prose_list
 from symbcast.core.rules.registry import is_own_rule, takers_of
@@ -73,7 +74,9 @@ def answer(arguments: Sequence[str]) -> int:
         print(__version__)
         return Exit.ALWAYS
     keywords, others = read_arguments(command, rest, OptionsByCommand(with_plugins))
-    return command.function(*others, **keywords)
+    # Commands on models and files show what they are at themselves.
+    with Bar(1, "working") if command.subject in ("shapes", "function") or command.name == "bounds" else nullcontext():
+        return command.function(*others, **keywords)
 
 
 def _needs_plugins(command: Command, arguments: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from symbcast.answers.outcomes import Notice, Problem
-from symbcast.answers.show.document import Shortener
+from symbcast.answers.show.document import Room, Shortener
 from symbcast.cli.evaluation import evaluated
 from symbcast.cli.model_files import check_readable, front_end_for
 from symbcast.cli.model_outcomes import NO_NAMES, FileOutcome, ModelNames, RuntimeRun, data_of, remark, show_summary
@@ -271,6 +271,7 @@ class CheckJob(NamedTuple):
     pad: str | None = None
     memory: bool = False
     at: Mapping[str, Any] | None = None
+    whole: bool = False
 
     @property
     def source(self) -> str:
@@ -440,7 +441,8 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
     match job.format:
         case "text":
             outcome = replace(outcome, next_step=_freeing_step(opened, report))
-            document = report.bounds()._document() if job.memory else report._document()
+            shown = report.bounds() if job.memory else report
+            document = shown._document(Room.WHOLE) if job.whole else shown._document()
             return replace(outcome, document=document)
         case "json":
             more = {"memory": report.bounds().to_dict()} if job.memory else {}

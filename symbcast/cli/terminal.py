@@ -108,6 +108,7 @@ LEAST_WIDTH, MOST_WIDTH = 20, 1000
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
     """Print text; characters that the stream cannot encode are written as escapes."""
+    _clear_bars()
     stream = stream or sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)
@@ -194,6 +195,7 @@ def show(document: Document, indent: int = 2) -> None:
 
     is_plain = not is_terminal or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     wide = max(get_terminal_size().columns, LEAST_WIDTH)
+    _clear_bars()
     draw(document, Console(width=wide, highlight=False, color_system=None if is_plain else "auto"), indent)
 
 
@@ -371,6 +373,15 @@ def _take_away() -> None:
         os.write(sys.stderr.fileno(), _SHOW_CURSOR)
 
 
+_bars: list[Bar] = []
+
+
+def _clear_bars() -> None:
+    """Hide the clock of a command that is about to print its answer."""
+    for bar in _bars:
+        bar.end_clock()
+
+
 class Bar:
     """Progress over ``total`` steps, if stderr is a terminal: a bar, or for one step a clock after its first second."""
 
@@ -383,6 +394,7 @@ class Bar:
         self._held = ExitStack()
 
     def __enter__(self) -> Bar:
+        _bars.append(self)
         if self._total:
             self._held.enter_context(CleanupOnInterrupt(_take_away))
         if self._total == 1:
@@ -398,6 +410,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._hide()
+        _bars.remove(self)
         self._held.close()
 
     def _show(self) -> None:
@@ -416,6 +429,11 @@ class Bar:
             self._timer.join()  # it may be about to show the clock
         if self._progress is not None:
             self._progress.stop()
+
+    def end_clock(self) -> None:
+        """Hide a clock for good; a bar of several steps stays, and its user hides it while there is other output."""
+        if self._total == 1:
+            self._hide()
 
     def advance(self) -> None:
         """Advance the bar by one step."""

@@ -212,12 +212,11 @@ def test_help_and_version_import_no_solver():
 
 ONE_STEP = """
 import time
-from symbcast.cli.terminal import Bar
+from symbcast.cli.terminal import Bar, print_text
 
-with Bar(1, "thinking") as bar:
+with Bar(1, "thinking"):
     time.sleep({seconds})
-    with bar.away():
-        print("the answer")
+    print_text("the answer")
 """
 
 

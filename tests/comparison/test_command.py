@@ -55,3 +55,12 @@ def test_wrong_usage(arguments, message, capsys):
     out, err = capsys.readouterr()
     assert not out
     assert message in err
+
+
+def test_many_rules_are_compared_on_a_line_each(capsys):
+    run(["compare", "N, 3", "M, 1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("compared  ") for line in lines) == 10 and not any("one alone" in li for li in lines)
+    assert lines[-1].startswith("sizes        compare two rules, such as numpy and none, to see at which sizes")
+    run(["compare", "N, 3", "M, 1", "--rule", "numpy", "--rule", "pdpd"])
+    assert any("one alone    numpy: N is 1, and M is not 1" in line for line in capsys.readouterr().out.splitlines())

@@ -322,3 +322,25 @@ def test_one_guard_is_for_one_model(tmp_path, capsys):
     paths = [str(MODELS / f"{name}.onnx.gz") for name in ("ppocr_v4_det", "detect")]
     assert run(["model", *paths, "--guard", "cpp"]) == Exit.USAGE
     assert "--guard is about one model" in capsys.readouterr().err
+
+
+def test_all_prints_every_requirement_output_and_value(tmp_path, capsys):
+    names = "ABCDEFGH"
+    inputs = ", ".join(f"float[{n}] x{n}, float[{n}2] y{n}" for n in names)
+    outputs = ", ".join(f"float[{n}3] z{n}" for n in names)
+    nodes = " ".join(f"z{n} = Add(x{n}, y{n})" for n in names)
+    text = f'<ir_version: 9, opset_import: ["" : 18]> g ({inputs}) => ({outputs}) {{ {nodes} }}'
+    onnx.save(parse_model(text), tmp_path / "wide.onnx")
+    for option, whole in ((), False), (("--all",), True):
+        run(["model", str(tmp_path / "wide.onnx"), *option])
+        out = capsys.readouterr().out
+        assert all(f"{n} and {n}2 are equal" in out and f"z{n} (broadcast({n}, {n}2),)" in out for n in names) == whole
+        assert ("more; --all, or .findings in Python, lists them" in out) != whole
+
+
+def test_the_memory_of_a_model_begins_with_what_grows_fastest(capsys):
+    run(["model", str(MODELS / "ppocr_v4_det.onnx.gz"), "--memory"])
+    rows = capsys.readouterr().out.splitlines()[3:]
+    assert "conv2d_451.tmp_0" in rows[0] and any("--all, or .values in Python, lists them" in row for row in rows)
+    run(["model", str(MODELS / "ppocr_v4_det.onnx.gz"), "--memory", "--all"])
+    assert sum("float32" in row for row in capsys.readouterr().out.splitlines()) == 331

@@ -31,7 +31,7 @@ from symbcast.errors import ShapeTypeError
 
 
 # How many pairs of rules that differ are shown.
-PAIRS_SHOWN = 6
+PAIRS_SHOWN = 12
 
 _TONES = {
     Order.EQUAL: doc.Tone.FINE,
@@ -79,19 +79,7 @@ def comparison_document(comparison: RuleAnswers) -> doc.Document:
     title = doc.heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
     heads = ("rule", "output", "valid when", "refused")
     rules = doc.Records("the answer of each rule", heads, tuple(tuple(_answer_lines(group)) for group in groups))
-    more = len(shown) - PAIRS_SHOWN
-    blocks: list[doc.Block] = [rules, *(doc.fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
-    if more > 0:
-        blocks.append(
-            doc.fields(
-                [
-                    doc.field(
-                        "and",
-                        doc.words(f"{more} more pairs differ; --format json, or .pairs in Python, lists them all"),
-                    )
-                ]
-            )
-        )
+    blocks: list[doc.Block] = [rules, *(doc.fields(fields) for fields in _pairs(shown))]
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
     return doc.Document(title, _tone(shown), (*blocks, doc.fields([doc.field("assuming", doc.whole(assumed))])))
 
@@ -141,6 +129,21 @@ def _answer_lines(group: Sequence[RuleAnswer]) -> Iterator[doc.Field]:
     formula = first.condition.formula
     yield doc.field("valid when", doc.whole(str(first.condition), doc.JointFormulas((formula,))) if conditional else ())
     yield doc.field("refused", doc.words(first.refusal))
+
+
+def _pairs(shown: Sequence[Pair]) -> Iterator[Iterable[doc.Field]]:
+    """Yield the fields of the pairs that differ: the sizes of one pair; of several pairs, only how they compare."""
+    if len(shown) == 1:
+        yield _pair_fields(shown[0])
+        return
+    for pair in shown[:PAIRS_SHOWN]:
+        yield [next(_pair_fields(pair))]
+    more = len(shown) - PAIRS_SHOWN
+    yield [doc.field("and", doc.words(f"{more} more pairs differ" if more > 0 else ""))]
+    if shown:
+        first, second = (shown[0].first.rule, shown[0].second.rule)
+        text = f"compare two rules, such as {first} and {second}, to see at which sizes they differ"
+        yield [doc.field("sizes", doc.words(text))]
 
 
 def _pair_fields(pair: Pair) -> Iterator[doc.Field]:

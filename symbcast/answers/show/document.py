@@ -41,10 +41,11 @@ class Tone(Enum):
 
 
 class Room(Enum):
-    """How much a document shows: as much as fits a screen, or a page that scrolls."""
+    """How much a document shows: as much as fits a screen, a page that scrolls, or everything as text."""
 
     SCREEN = auto()
     PAGE = auto()
+    WHOLE = auto()
 
 
 class JointFormulas(NamedTuple):

@@ -58,6 +58,7 @@ def model(  # noqa: PLR0913 - each is an option
     overwrite: bool = False,
     confirm: bool = False,
     memory: bool = False,
+    whole: Annotated[bool, Meaning("Print all requirements, outputs and values, however many.", ("--all",))] = False,
     fail_on: FailOn = "sometimes",
     jobs: Annotated[int | None, Meaning(names=("--jobs", "-j"))] = None,
     timeout: float | None = None,
@@ -170,7 +171,9 @@ def model(  # noqa: PLR0913 - each is an option
         written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
         others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share, pad, memory)
-        jobs_to_run = [CheckJob(path, *options, written.get(path), *others, at=sizes_asked) for path in models]
+        jobs_to_run = [
+            CheckJob(path, *options, written.get(path), *others, at=sizes_asked, whole=whole) for path in models
+        ]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)
 

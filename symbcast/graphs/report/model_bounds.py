@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.contracts.question import ELEMENT_TYPES
+from symbcast.answers.findings import axes_at
 from symbcast.answers.public.size_bounds import Bound, SizeBounds, opened, size_bounds
 from symbcast.answers.show.document import Document, Part, Room, Row, Span, Table, Tone, field, fields, heading, words
 from symbcast.answers.show.documented import Explained
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _BITS = {1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16}
 _BITS |= {**dict.fromkeys((17, 18, 19, 20, 24), 8), **dict.fromkeys((21, 22, 23), 4)}
 _SHOWN = 10
+# Values without a greatest size are ordered by their elements where every size is this large.
+_LARGE = 1 << 10
 # At how many nodes the bytes alive are decided together, where bounds of each value do not suffice.
 _TOGETHER = 8
 _OPEN = "values may be alive together whose bytes were not bounded together"
@@ -105,11 +109,13 @@ class ModelBounds(Explained):
         most = self.alive.proved
         return "bytes not bounded" if most is None else f"{limit}{most} bytes alive at once{_binary(most)}"
 
-    def _document(self, *_room: Room) -> Document:
+    def _document(self, *room: Room) -> Document:
         heads = Row("value", tuple(map(Span, ("type", "shape", "bytes", "the most at"))), Part.HEAD)
         sized = sorted((v for v in self.values.values() if v.bytes is not None), key=_most_bytes)
-        rows = [_row(v, v.bytes) for v in sized[:_SHOWN] if v.bytes is not None]
-        more = f"{len(self.values) - len(rows)} more; .values has them all" if len(self.values) > len(rows) else ""
+        shown = sized if Room.WHOLE in room else sized[:_SHOWN]
+        rows = [_row(v, v.bytes) for v in shown if v.bytes is not None]
+        left = len(self.values) - len(rows)
+        more = f"{left} more; --all, or .values in Python, lists them" if left else ""
         at = "" if self.alive.at is None else f" at {sizes_text(self.alive.at)}" if self.alive.at else ""
         most = words(f"{self._statement}{at}{f', when {self.alive_at} runs' if self.alive_at else ''}")
         if self.alive.grows_with:
@@ -133,9 +139,13 @@ class ModelBounds(Explained):
         return Document(heading(self.source, self._statement), tone, blocks)
 
 
-def _most_bytes(value: ValueBounds) -> tuple[bool, int]:
+def _most_bytes(value: ValueBounds) -> tuple[bool, int, int]:
+    """Return the key of the order: values without a greatest size first, those that grow fastest before others."""
     assert value.bytes is not None
-    return not value.bytes.upper.grows_with, -(value.bytes.at_most or 0)
+    if not value.bytes.upper.grows_with:
+        return True, -(value.bytes.at_most or 0), 0
+    large = axes_at(value.shape.dims, dict.fromkeys(symbols_of(value.shape.dims), _LARGE))
+    return False, -prod(size for size in large if size is not None), -(value.bytes.at_least or 0)
 
 
 def _row(value: ValueBounds, size: SizeBounds) -> Row:

@@ -73,8 +73,8 @@ _CLASHING = ("impossible", "needs", "operands", "fails at", "fix")
 def model_document(report: GraphAnswer, room: Room = Room.SCREEN, *, more: tuple[Block, ...] = ()) -> Document:
     """Return the answer about a model, with ``more`` of it at the end; on a screen, with as many findings as fit."""
     shortener = Shortener(report._checked.aliases)
-    shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
-    document = _document(report, shown, shortener)
+    shown = len(report.findings) if room is Room.WHOLE else SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
+    document = _document(report, shown, shortener, is_whole=room is Room.WHOLE)
     while shown > 1 and room is Room.SCREEN and _lines(shortener.document(document)) > LINES:
         shown -= 1
         document = _document(report, shown, shortener)
@@ -94,19 +94,17 @@ def _lines(document: Document) -> int:
     return render(document, WIDTH).count("\n") + 1 - max(0, condition.count("\n") - 1)
 
 
-def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
+def _document(report: GraphAnswer, shown: int, shortener: Shortener, *, is_whole: bool = False) -> Document:
     namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
     names = frozenset(input_size_names(report._checked).values()) if report._partial_reason else None
     asking = partial(_requirement_fields, inputs=names)
     rows = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes require", _CLASHING if never else _HEADS, tuple(rows))
-    left = field(
-        "and", words(f"{more} more; --format json, or .findings in Python, lists them all" if more > 0 else ""), most=1
-    )
+    left = field("and", words(f"{more} more; --all, or .findings in Python, lists them" if more > 0 else ""), most=1)
     title = heading(shorten_middle(visible(report.source), 60), model_verdict_words(report))
     known = list(open_fields(report.account, namer)) if report._is_told_open else []
-    blocks = records, fields([left, *_closing(report, findings, shortener)])
+    blocks = records, fields([left, *_closing(report, findings, shortener, is_whole)])
     return Document(title, TONES[report.verdict], (fields(known), *blocks) if known else blocks)
 
 
@@ -242,7 +240,7 @@ def _failing(finding: Finding, inputs: frozenset[str] | None) -> Line:
 # Fields about the whole model.
 
 
-def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shortener) -> Iterator[Field]:
+def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shortener, is_whole: bool) -> Iterator[Field]:
     """Yield the fields after the findings."""
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         env = report._env
@@ -252,7 +250,7 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
         label = NECESSARY if report.account.is_open else CONDITION
         yield field(label, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
-    yield from _of_data(report, findings)
+    yield from _of_data(report, findings, is_whole)
     for text in _unanalysed(report):
         yield field("not checked", words(text), most=2)
     # Where it runs for all sizes, effort that ran out on the way left nothing open.
@@ -264,18 +262,18 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     if witness and not is_shown:
         yield field("works at", code(sizes_text(witness), NamedSizes(witness)), most=1)
     if report.verdict is not Verdict.NEVER:
-        yield from _outputs(report, shortener.namer(report._env.shown))
+        yield from _outputs(report, shortener.namer(report._env.shown), is_whole)
 
 
-def _outputs(report: GraphAnswer, namer: Namer) -> Iterator[Field]:
-    """Yield the shapes of outputs; of many outputs, those of the first."""
+def _outputs(report: GraphAnswer, namer: Namer, is_whole: bool) -> Iterator[Field]:
+    """Yield the shapes of outputs; of many outputs, those of the first, unless all are wanted."""
     known = [(name, shape) for name, shape in report.outputs.items() if shape is not None]
-    shown = known if len(known) <= OUTPUTS else known[: OUTPUTS - 1]
+    shown = known if is_whole or len(known) <= OUTPUTS else known[: OUTPUTS - 1]
     for number, (name, shape) in enumerate(shown):
         label = "" if number else "outputs" if len(known) > 1 else "output"
         text = shorten_end(namer.shape(shape), 120)
         yield field(label, (Span(f"{shorten_middle(visible(name), NAME)} "), Span(text, True)), most=2)
-    left = f"and {len(known) - len(shown)} more; --format json, or .outputs in Python, has them all"
+    left = f"and {len(known) - len(shown)} more; --all, or .outputs in Python, has them"
     yield field("", words(left if len(shown) < len(known) else ""), most=1)
 
 
@@ -286,14 +284,12 @@ def _assumed(report: GraphAnswer) -> list[str]:
     return [*texts, report._checked.taken] if report._checked.taken else texts
 
 
-def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
+def _of_data(report: GraphAnswer, findings: Sequence[Finding], is_whole: bool) -> Iterator[Field]:
     """Yield the sizes that data decide, if a condition is about them."""
     sizes = {name: text for name, text in report.data_sizes.items() if any(name in f.text for f in findings)}
     for number, (name, text) in enumerate(sizes.items()):
-        if number == 2:
-            yield field(
-                "", words(f"and {len(sizes) - 2} more; --format json, or .data_sizes in Python, lists them all"), most=1
-            )
+        if number == 2 and not is_whole:
+            yield field("", words(f"and {len(sizes) - 2} more; --all, or .data_sizes in Python, lists them"), most=1)
             return
         yield field("" if number else "where", words(f"{shorten_middle(name, NAME)} is {text}"), most=1)
         yield field("", words(_known_value(name, text, findings)), most=1)
