@@ -30,8 +30,7 @@ TOPICS = {
     "symbcast/answers/public": "broadcasts",
     "symbcast/answers/cases": "questions",
     "symbcast/answers/comparison": "comparison",
-    "symbcast/core/program": "programs",
-    "symbcast/operators": "operators",
+    "symbcast/core/programs": "programs",
     "symbcast/answers/guards": "guards",
     "symbcast/answers/contracts": "contracts",
     "symbcast/onnx": "onnx",
@@ -41,10 +40,16 @@ TOPICS = {
     "symbcast/torch": "torch",
     "symbcast/arrays": "functions",
     "symbcast/linting": "lint",
-    "symbcast/paths": "paths",
     "symbcast/adapters": "adapters",
     "symbcast/notebook": "notebook",
     "symbcast/cli": "command_line",
+}
+"""The folders whose README is a page for users, with the page's name."""
+
+DEVELOPMENT = {
+    "CONTRIBUTING.md": "contributing",
+    "symbcast/operators": "operators",
+    "symbcast/paths": "paths",
     "symbcast/core/solver": "solver",
     "symbcast/graphs": "graphs",
     "symbcast/answers": "reports",
@@ -55,9 +60,13 @@ TOPICS = {
     "tests/conformance": "conformance_suite",
     "tests/data": "test_data",
     "tests/data/stablehlo": "stablehlo_data",
-    "CONTRIBUTING.md": "contributing",
 }
-"""The folders whose README is a page of the site, and other documents, with the page's name."""
+"""The folders whose README is a page for contributors, and other documents for them, with the page's name."""
+
+PAGES = {
+    **{place: f"topics/{name}" for place, name in TOPICS.items()},
+    **{place: f"development/{name}" for place, name in DEVELOPMENT.items()},
+}
 
 FRONT_ENDS = ("onnx", "openvino", "stablehlo", "litert", "torch", "jax", "adapters", "notebook")
 """The modules of the public interface, each with a page of its functions."""
@@ -87,12 +96,8 @@ def write(folder: Path) -> None:
 
 def topic_pages() -> dict[str, str]:
     """Return the documents that are pages, by page, with links that lead to pages."""
-    files = {name: ROOT / place / ("" if place.endswith(".md") else "README.md") for place, name in TOPICS.items()}
-    return {
-        f"topics/{name}.md": with_page_links(file.read_text("utf-8"), file.parent)
-        for name, file in files.items()
-        if file.exists()
-    }
+    files = {page: ROOT / place / ("" if place.endswith(".md") else "README.md") for place, page in PAGES.items()}
+    return {f"{page}.md": with_page_links(file.read_text("utf-8"), file.parent) for page, file in files.items()}
 
 
 def with_page_links(text: str, folder: Path) -> str:
@@ -119,7 +124,7 @@ def _page_of(path: Path) -> str | None:
     if inside.startswith("docs/"):
         return inside.removeprefix("docs/")
     folder = inside.removesuffix("/README.md")
-    return f"generated/topics/{TOPICS[folder]}.md" if folder in TOPICS else None
+    return f"generated/{PAGES[folder]}.md" if folder in PAGES else None
 
 
 def _in_repository(path: Path) -> str:
