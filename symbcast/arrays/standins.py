@@ -389,16 +389,18 @@ class _Namespace:
         contents: the names and their values.
         stays: whether it is never changed, because it is compiled or shared with compiled code.
         takes_globals: whether stand-ins for builtins are put in.
+        keeps: whether its builtins are always the real ones, because its code never sees an array.
         names: the names whose values have a stand-in.
         cells: the closure cells of its functions whose values have a stand-in.
     """
 
-    __slots__ = ("cells", "contents", "names", "stays", "takes_globals")
+    __slots__ = ("cells", "contents", "keeps", "names", "stays", "takes_globals")
 
     def __init__(self, name: str, module: ModuleType, stays: bool) -> None:
         self.contents = vars(module)
         self.stays = stays
         self.takes_globals = not stays and name.partition(".")[0] not in _KEEP
+        self.keeps = name.startswith(_WITHOUT_ARRAYS)
         self.names: list[str] = []
         self.cells: list[CellType] = []
 
@@ -621,7 +623,7 @@ class StandIns:
             standins, kinds = self._standins, self._kinds
             # A call for each name of thousands of modules would take most of the first trace.
             near = [(n, v) for n, v in values.items() if id(v) in standins or type(v) in kinds]
-            space.names = [n for n, v in near if self.of(v) is not v]
+            space.names = [n for n, v in near if self.of(v) is not v and not (space.keeps and n in _REPLACED)]
             functions = [v for v in values.values() if type(v) is FunctionType and v.__closure__]
             space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
 
@@ -663,8 +665,8 @@ class StandIns:
                     space[name] = real
 
 
-# Modules of this package that never see an array.
-_WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
+# Modules that never see an array: of this package, and of JAX, which calls `len` all the time.
+_WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.", "symbcast.jax.", "jax._src.")
 _REPLACED = {name: vars(builtins)[name] for name in ("id", "len", "min", "max")}
 
 

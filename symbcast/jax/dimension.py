@@ -284,12 +284,23 @@ def standins() -> StandIns:
     ):
         with suppress(ModuleNotFoundError, AttributeError):
             replacements.stands_for(getattr(import_module(module), name))(ours)
+    replacements.stands_for(len, is_ours=_has_own_length)(length)
     for function, name in ((math.sqrt, "sqrt"), (math.log, "log"), (math.log2, "log2"), (math.log10, "log10")):
         replacements.stands_for(function)(partial(of_values, name))
     with suppress(ModuleNotFoundError, AttributeError):
         shortening = import_module("jax._src.traceback_util")._is_under_reraiser
         replacements.stands_as(shortening, lambda error: True)  # real calls to confirm a path raise errors too
     return replacements
+
+
+def _has_own_length(value: Any) -> bool:
+    return isinstance(getattr(type(value), "__len__", None), FunctionType)
+
+
+def length(real: Callable[..., Any], value: Any) -> Any:
+    """Return the length of an array or of an object with code for it: Python's ``len`` makes a number of each size."""
+    size = type(value).__len__(value)
+    return size if type(size) is Dimension else real(value)
 
 
 def of_values(name: str, real: Callable[..., Any], size: Any, *base: Any) -> Any:

@@ -555,13 +555,18 @@ def class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> Object
 
 def _class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | ValueSpec | None:
     if is_abstract(kind):
-        # Private classes last: they may be for one purpose only.
-        kinds: list[type] = sorted(type.__subclasses__(kind), key=lambda k: k.__name__.startswith("_"))
+        kinds: list[type] = sorted(type.__subclasses__(kind), key=_order)
         below = (class_spec(k, inner, package) for k in kinds if _package(k) == package)
         return next((spec for spec in below if spec is not None), None)
     if dataclasses.is_dataclass(kind) and _sets_fields_only(kind):
         return object_spec(kind, inner)
     return _constructed(kind, kind.__init__, inner) if _package(kind) == package else None  # type: ignore[misc]
+
+
+def _order(kind: type) -> tuple[bool, int]:
+    """Return what puts private classes last, and classes that are made of others after those that need nothing."""
+    needed = needed_fields(kind, lambda _: SizeSpec())
+    return kind.__name__.startswith("_"), len(needed or ())
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,6 +33,7 @@ CASES = {
     "matmul": (lambda x, y: jax.nn.gelu(x) @ y, ["n, d", "e, k"], "d == e", True),
     "pooled": (pooled, ["n, h"], "h == 1 or h % 2 == 0", True),
     "split": (lambda x: jnp.split(x, 2), ["n"], "n % 2 == 0", True),
+    "len": (lambda x, y: jnp.zeros(len(x)) + y, ["n, d", "m"], "n == m or n == 1 or m == 1", True),
     "squeeze": (lambda x: jnp.squeeze(x, 1), ["n, m"], "m == 1", True),
     "vmap": (jax.vmap(jnp.dot), ["n, d", "m, d"], "n == m", True),
     "grad": (lambda x, y: jax.grad(lambda a: (a @ y).sum())(x), ["n, d", "e, k"], "d == e", True),

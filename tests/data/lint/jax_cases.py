@@ -64,6 +64,10 @@ def products(x: Float[Array, "n d"], *more: Float[Array, "n d"]) -> Float[Array,
     return sum((x @ y for y in more), x)[0]
 
 
+def counted(x: Float[Array, "n d"]) -> Float[Array, "n"]:
+    return jnp.zeros(len(x))
+
+
 def like(x: Float[ArrayLike, "n"]) -> Float[Array, "n"]:
     return jnp.asarray(x) + 1
 
@@ -102,8 +106,14 @@ class Data:
     def __init__(self, values: Float[Array, "n d *p"] | Float[Array, "n"]):
         self.values = _data(values)
 
+    def __len__(self):
+        return len(self.values)
+
     def mean(self) -> Float[Array, "d"]:
-        return self.values.mean(0)
+        return self.values.sum(0) / len(self)
+
+    def ones(self) -> Float[Array, "d"]:  # SYM101
+        return jnp.ones(len(self))
 
 
 def as_data(x: Float[Array, "n d"] | Data) -> Data:
@@ -120,6 +130,14 @@ class Kernel(abc.ABC):
 
     def sums(self, x: Float[Array, "n d"]) -> Float[Array, "d"]:  # SYM101
         return self.of(x).sum(1)
+
+
+class Power(Kernel):
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def of(self, x):
+        return self.kernel.of(x)[0]
 
 
 class _Constant(Kernel):
