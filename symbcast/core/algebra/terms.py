@@ -47,7 +47,7 @@ class _InternedReference(ref["Term"]):
 # A `WeakValueDictionary` takes three times as long, mostly for its lock-free removals: here, terms that are added
 # remove those that were freed.
 _interned: dict[Any, _InternedReference] = {}
-_freed: list[ref[Term]] = []
+_freed: list[_InternedReference] = []
 # How many freed terms wait to be removed together.
 _FREED_AT_ONCE = 64
 # Held while terms are replaced and removed, so that two threads never make two of one: equality is identity.
@@ -440,9 +440,10 @@ def interned(identity: Any, make: Callable[_P, _Kind], *args: _P.args, **kwargs:
 def _remove_freed() -> None:
     with _interning:
         while _freed:
-            gone = cast("_InternedReference", _freed.pop())
-            if _interned.get(gone.identity) is gone:  # otherwise the term was made again meanwhile
-                del _interned[gone.identity]
+            gone = _freed.pop()
+            identity = gone.identity
+            if _interned.get(identity) is gone:  # otherwise the term was made again meanwhile
+                del _interned[identity]
 
 
 def _named(name: str) -> Symbol:

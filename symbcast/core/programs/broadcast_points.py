@@ -256,7 +256,7 @@ def _atoms_in(value: Term) -> int:
             return _MOST_ATOMS + 1
         for atom in monomial:
             count += 1
-            if isinstance(atom, Operation):
+            if not atom.is_Symbol and isinstance(atom, Operation):
                 is_division = atom.kind in ("//", "%")
                 if atom.kind == "join" or (is_division and not (atom.args[1].is_constant and atom.args[1].constant)):
                     return _MOST_ATOMS + 1

@@ -41,6 +41,8 @@ MAX_EXPONENT = 16
 # The greatest product of nested exponents.
 MAX_POWER = 256
 _MAX_NESTING = 32
+# Numbers that need no look at their length and skip a call: nearly all.
+_FEW_DIGITS = 19
 
 
 # The three readings of a text.
@@ -457,7 +459,10 @@ class Reader(Tokens):
         if token == "(":
             return self._group()
         if "0" <= token < ":":
-            return self._integer()
+            if len(token) > _FEW_DIGITS:
+                return self._integer()
+            self.at += 1
+            return int(token)
         if not token.isidentifier() or token in self.words or not token.isascii():
             return self._other_atom(token)
         self.at += 1
@@ -476,7 +481,7 @@ class Reader(Tokens):
         token = self.tokens[self.at]
         self.at += 1
         # Python converts at most 4,300 digits: longer runs may be zeros, or are refused.
-        return int(token) if len(token) < 20 else read_digits(token, self.span(self.at - 1, self.at))
+        return int(token) if len(token) <= _FEW_DIGITS else read_digits(token, self.span(self.at - 1, self.at))
 
     def _group(self) -> Dim:
         """Read a size in brackets: in a shape also a labelled unknown with bounds."""
