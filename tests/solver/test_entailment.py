@@ -147,8 +147,9 @@ def test_operations_are_named_in_any_way():
     found = env.expands("add", "B", 0)
     assert found == env.expands(0, 1, 0) == env.expands(env.operations[0], 1, -2)
     assert str(found) == "B of add on axis 0 (-2): stretched when N != 1"
+    assert str(env.expands("twice#2", "B", 0)) == "B of twice on axis 0 (-2): stretched when N != 1"
     for wrong, message in (
-        ("twice", "write the number"),
+        ("twice", "write the number, such as 1"),
         ("same", "is not a broadcast of this program; its broadcasts are"),
         (9, "is not a broadcast of this program; its broadcasts are"),
     ):

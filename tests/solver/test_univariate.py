@@ -292,3 +292,19 @@ def test_numbers_divided_by_a_size_are_solved(number):
 )
 def test_divisors_of_a_number_are_listed_if_they_are_few(condition, short):
     assert str(sb.Condition(condition).simplified()) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("N == 3 or N == 4 or (N >= 5 and N % 2 == 1)", "N == 4 or (N >= 3 and N % 2 == 1)"),
+        ("N == 2 or N == 6 or (N >= 9 and N % 3 == 0)", "N == 2 or (N >= 6 and N % 3 == 0)"),
+        ("N >= 7 or (N >= 3 and N <= 6)", "N >= 3"),
+        ("max(N - 2, 0) == 1", "N == 3"),
+    ],
+)
+def test_sizes_beside_a_pattern_are_few(text, short):
+    condition = sb.Condition(text)
+    assert str(condition.simplified()) == short
+    assert condition.certify()
+    assert sb.Condition(f"({short}) and not ({text}) or ({text}) and not ({short})").verdict is sb.Verdict.NEVER

@@ -350,12 +350,10 @@ def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
     outputs = [op for op in program.operations if op.output is not None]
     numbered = {op.number: name for op, name in zip(outputs, distinct_names(outputs), strict=True)}
     named = [op for op in program.operations if operation in (op.name, op.number, op)]
-    if len(named) > 1:
-        named = [op for op in named if numbered.get(op.number) == operation] or named
     named = named or [op for op in outputs if numbered[op.number] == operation]
     if len(named) == 1 and named[0].kind == "broadcast":
         return named[0]
-    several = "several operations have this name: write the number"
+    several = f"several operations have this name: write the number, such as {named[0].number}" if named else ""
     there = [repr(op.name) for op in program.operations if op.kind == "broadcast"]
     own = f"its broadcasts are {prose_list(there)}; origin= names one when it is recorded" if there else "it has none"
     hint = several if len(named) > 1 else own

@@ -51,6 +51,8 @@ from symbcast.core.structs import NamedTuple
 
 # Up to this period the residues of several moduli together are tried as words too.
 _SHORT = 256
+# A formula of at most this many literals has no shorter form with one size beside a pattern.
+_FEWEST = 3
 # Patterns of at most this many nodes are searched for pairs of independent moduli.
 _SMALL = 64
 
@@ -236,7 +238,8 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
     excluded = missing.first(3)
     if len(excluded) < 3 and len(excluded) < literal_count(positive):
         return all_of(different(symbol, value) for value in excluded)
-    return _without_few(symbol, members, within, literal_count(positive)) or positive
+    most = literal_count(positive)
+    return _without_few(symbol, members, within, most) or _beside_few(symbol, members, within, most) or positive
 
 
 def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
@@ -249,6 +252,26 @@ def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -
     if len(excluded) > 2 or not excluded or not members <= whole:
         return None
     formula = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
+    return formula if literal_count(formula) < most else None
+
+
+def _beside_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
+    """Return one or two sizes and a pattern from a bound on, in fewer literals than ``most``; None if impossible.
+
+    The pattern is that of the largest sizes: 3, 4, 5, 7, 9, ... are 4 and the odd sizes from 3 on.
+    """
+    last = members.segments[-1] if members and most > _FEWEST else None
+    if last is None or last.high is not None or last.low == 0:
+        return None
+    left_out = normal_segments([Segment(0, None, last.pattern)]) - members
+    low = 0 if not left_out else None if left_out.greatest is None else left_out.greatest + 1
+    if low is None or low >= last.low:
+        return None
+    tail = normal_segments([Segment(low, None, last.pattern)]) & within
+    others = (members - tail).first(3)
+    if len(others) > 2 or not others:
+        return None
+    formula = any_of([*(equal(symbol, value) for value in others), _described(symbol, tail, within)])
     return formula if literal_count(formula) < most else None
 
 
