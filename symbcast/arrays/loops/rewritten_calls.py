@@ -44,7 +44,8 @@ def item(values: Any, index: Any) -> Any:
     """Return ``values[index]``."""
     if isinstance(values, dict):
         return _of_key(values, "__getitem__", key(values, index))
-    index = opaque(index)  # a number of an iteration is an element of data
+    if type(index) is Size:  # a number of an iteration is an element of data
+        index = opaque(index)
     if type(values) not in (list, tuple):
         return (symbolic_array.as_array(values) if _takes_symbolic(values, index) else values)[index]
     has_repeated = any(type(v) is Repeated for v in values)
