@@ -83,6 +83,16 @@ def dims_of(value: Any) -> Dims:
     return tuple(np.shape(value))
 
 
+def only_size(
+    value: Any, refusal: str = "object too deep for desired array", error: type[Exception] = ValueError
+) -> Dim:
+    """Return the size of an array of one axis. Raises an error for any other number of axes."""
+    dims = dims_of(value)
+    if len(dims) != 1:
+        raise error(refusal)
+    return dims[0]
+
+
 def dtype_of(value: Any) -> Any:
     """Return the dtype of an array; for a Python number, the class that determines its promotion with arrays."""
     kind = type(value)

@@ -391,14 +391,26 @@ def dims_of_index(key: Any) -> Dims:
     return dims_of(key) if hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray)) else ()
 
 
-def assign_out(out: Any, dims: Dims, dtype: Any, casting: str = "same_kind") -> None:
-    """Write a result into an array that must have exactly its shape."""
+def stored(result: SymbolicArray, out: Any, casting: str = "same_kind") -> Any:
+    """Return a result, or the array that it is written into, which must have exactly its shape."""
+    if out is None:
+        return result
     out_dims = dims_of(out)
-    if len(out_dims) != len(dims):
+    if len(out_dims) != result.ndim:
         raise ValueError("the output array must have as many axes as the result")
-    for left, right in zip(out_dims, dims, strict=True):
+    for left, right in zip(out_dims, result.dims, strict=True):
         here().equal(left, right, "the output array must have the shape of the result")
-    write_out(out, dtype, casting)
+    write_out(out, result.dtype, casting)
+    return out
+
+
+def check_where(where: Any, dims: Dims) -> None:
+    """Require that a mask fits the elements that it chooses."""
+    if np.dtype(dtype_of(where)).kind != "b":
+        raise TypeError("Cannot cast array data to bool according to the rule 'safe'")
+    if len(dims_of(where)) > len(dims):
+        raise ValueError("could not broadcast where mask")
+    here().broadcast(dims_of(where), dims, rule="unidirectional")
 
 
 def refuse_real(array: Any, reason: str) -> NoReturn:
@@ -452,16 +464,15 @@ def put(array: Any, indices: Any, values: Any, mode: str = "raise") -> None:
 
 def whole_indices(indices: Any) -> Any:
     """Return indices as an integer array; an empty list gives an empty one."""
-    if hasattr(type(indices), "dims") or is_whole(indices):
-        if not is_whole(indices) and indices.dtype.kind not in "iub":
-            raise TypeError("Cannot cast array data to integers according to the rule 'safe'")
+    if is_whole(indices):
         return indices
-    if is_symbolic(indices):
+    is_ours = hasattr(type(indices), "dims")
+    if not is_ours and is_symbolic(indices):
         return here().fail_to_trace("a list of sizes as indices is not supported")
-    array = np.asarray(indices)
-    if array.size and array.dtype.kind not in "iub":
+    array = indices if is_ours else np.asarray(indices)
+    if (is_ours or array.size) and array.dtype.kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe'")
-    return array.astype(np.intp)
+    return array if is_ours else array.astype(np.intp)
 
 
 def put_mask(array: Any, mask: Any, values: Any) -> None:
@@ -498,11 +509,7 @@ def copy_to(array: Any, source: Any, casting: str = "same_kind", where: Any = Tr
     check_cast(dtype_of(source), array.dtype, casting)
     put_into(array.dims, dims_of(source))
     if where is not True:
-        if np.dtype(dtype_of(where)).kind != "b":
-            raise TypeError("Cannot cast array data to bool according to the rule 'safe'")
-        if len(dims_of(where)) > array.ndim:
-            raise ValueError("could not broadcast where mask")
-        here().broadcast(dims_of(where), array.dims, rule="unidirectional")
+        check_where(where, array.dims)
     array.forget(source, where)
 
 

@@ -30,7 +30,7 @@ from symbcast.arrays.array_facts import (
     put_into,
 )
 from symbcast.arrays.functions.methods import dot
-from symbcast.arrays.indexing import assign_out, copy_to, fill_diagonal, place, put_mask, write_out
+from symbcast.arrays.indexing import copy_to, fill_diagonal, place, put_mask, stored, write_out
 from symbcast.arrays.loops.repeated import expanded
 from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, decided_by
 from symbcast.core.algebra.arithmetic import add, multiply
@@ -101,11 +101,7 @@ SymbolicArray.functions = staticmethod(call_function)
 def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     arrays = list(arrays)
     kind = np.dtype(dtype) if dtype is not None else common_dtype(arrays)
-    dims = _concatenated(arrays, axis)
-    if out is not None:
-        assign_out(out, dims, kind, casting)
-        return out
-    return SymbolicArray(dims, kind, contents=_joined(arrays))
+    return stored(SymbolicArray(_concatenated(arrays, axis), kind, contents=_joined(arrays)), out, casting)
 
 
 def _joined(arrays: Sequence[Any]) -> ArrayContents:
@@ -152,10 +148,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     (place,) = axes_of(axis, len(shapes[0]) + 1)
     kind = np.dtype(dtype) if dtype else common_dtype(arrays)
     dims = joining_and_slicing.stack(here(), shapes, place)
-    if out is not None:
-        assign_out(out, dims, kind, casting)
-        return out
-    return SymbolicArray(dims, kind, contents=_joined(arrays))
+    return stored(SymbolicArray(dims, kind, contents=_joined(arrays)), out, casting)
 
 
 @implements(np.block)

@@ -19,10 +19,11 @@ from symbcast.arrays.array_facts import (
     example_of,
     here,
     is_symbolic,
+    only_size,
 )
 from symbcast.arrays.functions.array_functions import implements
 from symbcast.arrays.functions.ufuncs import places_along
-from symbcast.arrays.indexing import assign_out, check_indices
+from symbcast.arrays.indexing import check_indices, stored
 from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, is_of_data
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
@@ -67,11 +68,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 @implements(np.median, np.nanmedian)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    mean = as_array(a).mean(axis=axis, keepdims=keepdims)
-    if out is None:
-        return mean
-    assign_out(out, mean.dims, mean.dtype)
-    return out
+    return stored(as_array(a).mean(axis=axis, keepdims=keepdims), out)
 
 
 implements(np.nanmean)(lambda a, *args, **options: as_array(a).mean(*args, **options))
@@ -133,14 +130,11 @@ def quantile(
     # Without elements NumPy returns the mean, and forgets the axes of the quantiles.
     if skips_nan and path.ask(path.empty(dims)):
         return mean
-    whole = (*dims_of(q), *mean.dims)
-    if out is None:
-        return SymbolicArray(whole, mean.dtype)
-    out_dims = dims_of(out)
-    if len(out_dims) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(out_dims, whole, strict=True)):
+    whole, out_dims = (*dims_of(q), *mean.dims), dims_of(out)
+    is_like = len(out_dims) == len(whole) and all(path.ask(equal(a, b)) for a, b in zip(out_dims, whole, strict=True))
+    if out is not None and not is_like:
         return path.fail_to_trace("quantiles with an output of another shape are not supported")
-    assign_out(out, whole, mean.dtype)
-    return out
+    return stored(SymbolicArray(whole, mean.dtype), out)
 
 
 implements(np.nanpercentile, np.nanquantile)(lambda *args, **options: quantile(*args, **options, skips_nan=True))
@@ -149,9 +143,7 @@ implements(np.nanpercentile, np.nanquantile)(lambda *args, **options: quantile(*
 @implements(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     path = here()
-    if len(dims_of(x)) != 1:
-        raise ValueError("object too deep for desired array")
-    if path.ask(equal(dims_of(x)[0], 0)):  # then NumPy does not check the weights
+    if path.ask(equal(only_size(x), 0)):  # then NumPy does not check the weights
         return SymbolicArray(as_dims(minlength), np.intp)
     if weights is not None:
         path.equal(dims_of(x)[0], dims_of(weights)[0], "The weights and list don't have the same length.")
@@ -237,20 +229,16 @@ def isin(
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     path = here()
-    xs, ys = dims_of(xp), dims_of(fp)
-    if len(xs) != 1 or len(ys) != 1:
-        raise ValueError("object too deep for desired array")
-    path.require(at_most(1, xs[0]), "array of sample points is empty")
-    path.equal(xs[0], ys[0], "fp and xp are not of the same length.")
+    points, values = only_size(xp), only_size(fp)
+    path.require(at_most(1, points), "array of sample points is empty")
+    path.equal(points, values, "fp and xp are not of the same length.")
     return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(fp)))
 
 
 @implements(np.digitize)
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    if len(dims_of(bins)) != 1:
-        raise ValueError("object too deep for desired array")
     # A value above all bins has their number, one more than the last index.
-    return SymbolicArray(dims_of(x), np.intp, None, IntegerSpan(0, dims_of(bins)[0], "none"))
+    return SymbolicArray(dims_of(x), np.intp, None, IntegerSpan(0, only_size(bins), "none"))
 
 
 @implements(np.convolve, np.correlate)

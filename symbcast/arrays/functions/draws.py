@@ -23,6 +23,7 @@ from symbcast.arrays.array_facts import (
     dtype_of,
     here,
     is_symbolic,
+    only_size,
 )
 from symbcast.arrays.standins import ProxyFunction, StandIn, StandInClass
 from symbcast.arrays.symbolic_array import SymbolicArray
@@ -134,6 +135,10 @@ def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
             raise ValueError(f"Output size is not compatible with {len(together)} dimensions of inputs.")
         here().broadcast(together, target, rule="unidirectional")
     return target
+
+
+def _drawn_dims(size: Any) -> Dims:
+    return () if size is None else as_dims(size)
 
 
 def _outputs_or_draws(out: Any, dims: Dims) -> Any:
@@ -275,7 +280,7 @@ def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
         raise ValueError("a must be 1-dimensional")
     (place,) = axes_of(bound.arguments.get("axis", 0), len(dims) or 1)
     count = dims[place] if dims else dim_of(a)
-    drawn = () if size is None else as_dims(size)
+    drawn = _drawn_dims(size)
     nothing = [equal(d, 0) for d in drawn]
     path.require(any_of([at_most(1, count), *nothing]), "a must be positive unless no samples are taken")
     if p is not None:
@@ -292,11 +297,9 @@ def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
 
 def _check_chances(p: Any, count: Any) -> None:
     """Require one probability per item; whether they sum to 1 depends on data."""
-    dims = dims_of(p)
-    if len(dims) != 1:
-        raise ValueError("p must be 1-dimensional")
-    here().equal(dims[0], count, "a and p must have same size")
-    here().require(at_most(1, dims[0]), "Probabilities do not sum to 1")
+    chances = only_size(p, "p must be 1-dimensional")
+    here().equal(chances, count, "a and p must have same size")
+    here().require(at_most(1, chances), "Probabilities do not sum to 1")
     if not is_symbolic(p):
         _prober_of(False).choice(len(p), p=p)
 
@@ -319,12 +322,10 @@ def _multinomial(real: Any, method: Any, n: Any, pvals: Any, size: Any = None) -
 def _multivariate_hypergeometric(
     real: Any, drawn: Any, colors: Any, nsample: Any, size: Any = None, *_: Any, **__: Any
 ) -> Any:
-    dims = dims_of(colors)
-    if len(dims) != 1:
-        raise ValueError("colors must be a one-dimensional sequence of nonnegative integers")
+    kinds = only_size(colors, "colors must be a one-dimensional sequence of nonnegative integers")
     if not is_symbolic(nsample) and not is_symbolic(colors):
         getattr(_prober(real), drawn.__name__)(colors, nsample)
-    return _within((*(() if size is None else as_dims(size)), dims[0]), np.int64, 0, None)
+    return _within((*_drawn_dims(size), kinds), np.int64, 0, None)
 
 
 def _multivariate_normal(real: Any, method: Any, mean: Any, cov: Any, size: Any = None, *_: Any, **__: Any) -> Any:
@@ -334,16 +335,14 @@ def _multivariate_normal(real: Any, method: Any, mean: Any, cov: Any, size: Any 
     path.equal(covariances[0], covariances[1], "cov must be 2 dimensional and square")
     path.equal(means[0], covariances[0], "mean and cov must have same length")
     path.require(at_most(1, means[0]), "cannot reshape array of size 0 into shape (0)")
-    return SymbolicArray((*(() if size is None else as_dims(size)), means[0]), np.float64)
+    return SymbolicArray((*_drawn_dims(size), means[0]), np.float64)
 
 
 def _dirichlet(real: Any, method: Any, alpha: Any, size: Any = None) -> Any:
-    dims = dims_of(alpha)
-    if len(dims) != 1:
-        raise ValueError("object too deep for desired array")
+    count = only_size(alpha)
     if not is_symbolic(alpha):
         getattr(_prober(real), method.__name__)(alpha)
-    return SymbolicArray((*(() if size is None else as_dims(size)), dims[0]), np.float64)
+    return SymbolicArray((*_drawn_dims(size), count), np.float64)
 
 
 def _spawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:

@@ -18,10 +18,11 @@ from symbcast.arrays.array_facts import (
     dims_of,
     dtype_of,
     here,
+    only_size,
     whole,
 )
 from symbcast.arrays.functions.ufuncs import accumulated, apply, places_along, reduced
-from symbcast.arrays.indexing import assign_out, check_cast, check_indices, check_mask, counted, indexed, whole_indices
+from symbcast.arrays.indexing import check_cast, check_indices, check_mask, counted, indexed, stored, whole_indices
 from symbcast.arrays.symbolic_array import Dispatched, NestedList, SymbolicArray, is_of_data, method
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
@@ -162,8 +163,7 @@ def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
     if out is not None:
         if not all(here().ask(equal(a, b)) for a, b in zip(array.dims, dims_of(out), strict=False)):
             here().fail_to_trace("round with an output of another shape is not supported")
-        assign_out(out, array.dims, array.dtype)
-        return out
+        return stored(array, out)
     # Whole numbers stay as they are, but not if they are rounded to tens: 4 becomes 0, as 0.4 does among other numbers.
     if array.span is not None and is_whole(decimals) and here().bounds.is_at_least(dim_of(decimals), 0):
         return SymbolicArray(array.dims, array.dtype, contents=replace(array.contents))
@@ -310,7 +310,7 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
 
 
 def _dot_into(out: Any, product: Any) -> Any:
-    assign_out(out, product.dims, product.dtype, "unsafe")
+    stored(product, out, "unsafe")
     # `dot` casts nothing: even float64 into float32 is "not acceptable", unlike in a ufunc.
     if out.dtype != product.dtype:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions)")
@@ -388,10 +388,7 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     whole = (1,) * array.ndim if keeps else ()
     result_dims = whole if axis is None else reduce(path, dims, [place], keepdims=keeps)
-    if out is not None:
-        assign_out(out, result_dims, np.intp)
-        return out
-    return SymbolicArray(result_dims, np.intp, None, places_along(dims[place]))
+    return stored(SymbolicArray(result_dims, np.intp, None, places_along(dims[place])), out)
 
 
 @method("nonzero")
@@ -424,12 +421,9 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
     else:
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
     dims = (*data.dims[:place], *shape, *data.dims[place + 1 :])
-    if out is not None:
-        assign_out(out, dims, data.dtype)
-        return out
     contents = array.contents.some
     contents.is_data |= is_of_data(indices)
-    return SymbolicArray(dims, data.dtype, contents=contents)
+    return stored(SymbolicArray(dims, data.dtype, contents=contents), out)
 
 
 @method("repeat")
@@ -453,13 +447,10 @@ def repeat(array: Any, repeats: Any, axis: Any = None) -> Any:
 @method("searchsorted")
 def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
     """Return the indices at which values would be inserted into a sorted one-dimensional array."""
-    if len(dims_of(array)) != 1:
-        raise ValueError("object too deep for desired array")
-    (size,) = dims_of(array)
+    size = only_size(array)
     if sorter is not None:
-        if len(dims_of(sorter)) != 1:
-            raise TypeError("could not parse sorter argument")
-        here().equal(dims_of(sorter)[0], size, "sorter.size must equal that of the array")
+        of_sorter = only_size(sorter, "could not parse sorter argument", TypeError)
+        here().equal(of_sorter, size, "sorter.size must equal that of the array")
     return SymbolicArray(dims_of(values), np.intp, None, IntegerSpan(0, size, "none"))
 
 
@@ -515,8 +506,7 @@ def compress(array: Any, condition: Any, axis: Any = None, out: Any = None) -> A
     """Return the slices selected by a condition, which may be shorter than the axis."""
     if out is not None:
         return here().fail_to_trace("compress with an output is not supported")
-    if len(dims_of(condition)) != 1:
-        raise ValueError("condition must be a 1-d array")
+    only_size(condition, "condition must be a 1-d array")
     mask = condition if hasattr(type(condition), "dims") else np.asarray(condition)
     return take(array, np.nonzero(mask)[0], axis)
 
@@ -593,9 +583,7 @@ class Flat(Dispatched):
         """Return a mask, whose size must be that of the array or 0; None for any other index."""
         if not (hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray))) or dtype_of(key).kind != "b":
             return None
-        if len(dims_of(key)) != 1:
-            raise IndexError("a mask of a flat iterator must have one axis")
-        check_mask(here(), dims_of(key), self.dims)
+        check_mask(here(), (only_size(key, "a mask of a flat iterator must have one axis", IndexError),), self.dims)
         return key
 
     @staticmethod

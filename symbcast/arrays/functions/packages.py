@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.arguments import confirming
-from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
+from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic, only_size
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
 from symbcast.arrays.functions.linear_algebra import DECOMPOSITIONS
 from symbcast.arrays.standins import ReachedPlaces, StandIn, StandIns
@@ -159,8 +159,7 @@ def _between_both(
 def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
     axis, zi = (*rest, None)[:2] if rest else (-1, None)
     for array in (b, a):
-        if len(dims_of(array)) != 1:
-            raise ValueError("object of too small depth for desired array")
+        only_size(array, "object of too small depth for desired array")
     order = maximum((dims_of(b)[0], dims_of(a)[0]))
     here().require(Comparison("<=", 1, order), "the filter must have a coefficient", MemoryError)
     kind = common_dtype([b, a, x] if zi is None else [b, a, x, zi])

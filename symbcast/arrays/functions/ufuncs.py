@@ -9,9 +9,26 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays import symbolic_array
-from symbcast.arrays.array_facts import ArrayContents, IntegerSpan, axes_of, broadcast_together, dims_of, dtype_of, here
+from symbcast.arrays.array_facts import (
+    ArrayContents,
+    IntegerSpan,
+    axes_of,
+    broadcast_together,
+    dims_of,
+    dtype_of,
+    here,
+    only_size,
+)
 from symbcast.arrays.functions.linear_algebra import generalized
-from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, whole_indices, write_at, write_out
+from symbcast.arrays.indexing import (
+    check_indices,
+    check_where,
+    ramp_contents,
+    stored,
+    whole_indices,
+    write_at,
+    write_out,
+)
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
@@ -383,13 +400,9 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
     axes = axes_of(axis, len(dims))
     begins = ufunc.identity is not None or (initial is not np._NoValue and initial is not None)
     if where is not True:
-        if np.dtype(dtype_of(where)).kind != "b":
-            raise TypeError("Cannot cast array data to bool according to the rule 'safe'")
+        check_where(where, dims)
         if not begins:
             raise ValueError(f"reduction operation {ufunc.__name__!r} does not have an identity")
-        if len(dims_of(where)) > len(dims):
-            raise ValueError("input operand has more dimensions than allowed by the axis remapping")
-        path.broadcast(dims_of(where), dims, rule="unidirectional")
     result_dims = reduce(path, dims, axes, keepdims=bool(keepdims))
     if not begins:
         for n in axes:
@@ -397,16 +410,13 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
                 at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
             )
     kind = _accumulated(ufunc, data.dtype, dtype)
-    if out is not None:
-        assign_out(out, result_dims, kind)
-        return out
     truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
     span = _reduced_span(ufunc, data, axes)
     is_plain = initial is np._NoValue or initial is None
     if ufunc is np.add and np.dtype(kind).kind in "iu" and data.dtype.kind == "b" and is_plain:
         span = IntegerSpan(0, multiply(*(dims[n] for n in axes)), "none")  # a number of true elements
     contents = ArrayContents(truth, span, is_data=symbolic_array.is_of_data(data, where))
-    return SymbolicArray(result_dims, kind, contents=contents)
+    return stored(SymbolicArray(result_dims, kind, contents=contents), out)
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
@@ -439,14 +449,14 @@ def accumulated(ufunc: Any, data: Any, axis: Any = 0, dtype: Any = None, out: An
         raise TypeError("cannot accumulate on a scalar")
     axes_of(axis, len(dims))
     kind = _accumulated(ufunc, data.dtype, dtype)
+    result = SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data))
     if out is None:
-        return SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data))
+        return result
     # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
     is_known = len(dims) != len(dims_of(out)) or all(map(_is_same, dims, dims_of(out)))
     if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(out))))):
         here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
-    assign_out(out, dims, kind)
-    return out
+    return stored(result, out)
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -467,9 +477,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     ufunc: Any, data: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Return reductions of the parts of an axis that start at indices, which must not be negative."""
-    dims, shape = dims_of(data), dims_of(indices)
-    if len(shape) != 1:
-        raise ValueError("object of too small depth for desired array")
+    dims, shape = dims_of(data), (only_size(indices, "object of too small depth for desired array"),)
     (place,) = axes_of(axis, len(dims))
     check_indices(here(), whole_indices(indices), dims[place], shape, is_from_front=True)
     result_dims = (*dims[:place], *shape, *dims[place + 1 :])
