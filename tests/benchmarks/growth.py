@@ -1,5 +1,8 @@
 """How time and memory grow to 100,000 operations, names, axes and nodes, each length in its own process.
 
+What is dropped after each turn, such as programs, questions and models, must not grow: its memory is that of the
+caches, whose share of each vanishes as the number rises.
+
 `benchmarks.speeds` prints the table. An exponent is that of the CPU time between the two longest lengths: of making the
 program with the text of its condition, and of each other question to it. Memory is what a length adds, by Python's own
 count.
@@ -18,8 +21,6 @@ from typing import Any
 from benchmarks.processes import python
 
 LONGEST = 100_000
-FEWER = 10_000
-"""For programs that are dropped, which are new each time."""
 NOTHING = 0.01
 """Seconds below which the time of a question is not shown: it has been found before, or is the same at any length."""
 
@@ -92,6 +93,32 @@ def programs(count: int) -> object:
     return None
 
 
+def conditions(count: int) -> object:
+    """Conditions that are asked of one program in turn, each a new one."""
+    import symbcast as sb
+
+    env = sb.ShapeEnv()
+    env.broadcast("N, 3", "M, 1")
+    env.broadcast("M, 4", "K, 1")
+    for n in range(count):
+        env.implies(f"N != {n + 2} or M == {n + 2}")
+    return None
+
+
+def models(count: int) -> object:
+    """ONNX models that are checked in one process, each with its own names: none of them is kept."""
+    import onnx.parser
+
+    import symbcast as sb
+
+    for n in range(count):
+        model = onnx.parser.parse_model(f"""<ir_version: 9, opset_import: ["" : 20]>
+            g{n} (float[N{n}, K{n}] x, float[M{n}, {n + 2}] w, float[L{n}, 1] b) => (float y)
+            {{ a = MatMul(x, w)  c = Add(a, b)  y = Relu(c) }}""")
+        str(sb.onnx.check(model, runtime="onnxruntime"))
+    return None
+
+
 CASES: dict[str, Callable[[int], object]] = {
     "operations over 8 names": operations,
     "names in pairs": names,
@@ -100,7 +127,11 @@ CASES: dict[str, Callable[[int], object]] = {
     "axes of two shapes": axes,
     "nodes of a transformer": nodes,
     "operations of programs that are dropped": programs,
+    "conditions asked of one program in turn": conditions,
+    "models checked in one process": models,
 }
+LONGEST_OF: dict[Callable[[int], object], int] = {programs: 10_000, conditions: 10_000, models: 1_000}
+"""How often what is new each time and not kept is done."""
 
 
 QUESTIONS: dict[str, Callable[[Any], object]] = {
@@ -143,7 +174,7 @@ HEADS = ("to", "a hundredth of it", "a tenth of it", "all", "exponent", "bytes e
 
 def row(case: str) -> tuple[str, ...]:
     """Return the columns of a case."""
-    longest = FEWER if CASES[case] is programs else LONGEST
+    longest = LONGEST_OF.get(CASES[case], LONGEST)
     lengths = [str(longest // part) for part in (100, 10, 1)]
     found = [json.loads(python("-m", "benchmarks.growth", case, count)) for count in lengths]
     tenth, every = found[-2][0], found[-1][0]
