@@ -24,7 +24,8 @@ from benchmarks.peers import turns as peers
 README = Path(__file__).with_name("README.md")
 FRONT = Path(__file__).parents[2] / "docs" / "tools.md"
 BEGIN, END = "<!-- speeds -->", "<!-- end of speeds -->"
-PACKAGES = ("symbcast", "numpy", "sympy", "onnx", "onnxruntime", "openvino", "jax", "torch", "tinygrad", "apache-tvm")
+TOOLS = ("onnx", "onnxruntime", "openvino", "jax", "torch", "tinygrad", "apache-tvm", "z3-solver", "islpy")
+PACKAGES = ("symbcast", "numpy", "sympy", *TOOLS)
 NETWORKS = (4, 16)
 """Layers of the traced networks."""
 

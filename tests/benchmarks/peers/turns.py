@@ -1,6 +1,7 @@
 """Peers that are asked distinct questions in turn: of integers, and of a pair that they can take.
 
-None of them takes two names that may differ beside each other and tells when it works; they are given one name.
+No shape inference takes two names that may differ and says when that works; they are given one name. z3 and isl take
+the requirement, which we write for them.
 """
 
 from __future__ import annotations
@@ -116,6 +117,32 @@ def tinygrad_names() -> Case:
     return Case(lambda: _broadcast_shape(*pair()))
 
 
+def z3_new_names() -> Case:
+    """z3's answers whether the requirement of a pair can hold, and whether it can fail."""
+    import z3
+
+    def ask() -> Any:
+        left, right = z3.Ints(f"q{(n := next(_numbers))} r{n}")
+        solver = z3.Solver()
+        solver.add(left >= 0, right >= 0)
+        fits = z3.Or(left == right, left == 1, right == 1)
+        return solver.check(fits), solver.check(z3.Not(fits))
+
+    return Case(ask)
+
+
+def isl_new_names() -> Case:
+    """isl's set of the sizes of a pair, with pieces joined where that is possible, as text."""
+    import islpy
+
+    def ask() -> Any:
+        left, right = f"q{(n := next(_numbers))}", f"r{n}"
+        fits = f"({left} = {right} or {left} = 1 or {right} = 1)"
+        return str(islpy.Set(f"{{ [{left}, {right}] : {left} >= 0 and {right} >= 0 and {fits} }}").coalesce())
+
+    return Case(ask)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "integers, numpy": numpy_integers,
     "integers, jax": jax_integers,
@@ -127,4 +154,6 @@ CASES: dict[str, Callable[[], Case]] = {
     "one name twice, tvm": tvm_names,
     "one name twice, tinygrad": tinygrad_names,
     "one new name twice, jax.export": jax_new_names,
+    "a pair over new names, text: verdict, z3": z3_new_names,
+    "a pair over new names, text: condition, isl": isl_new_names,
 }
