@@ -56,8 +56,8 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     place, equals = _BETWEEN.match(text).end(), "="  # type: ignore[union-attr] # it matches everywhere
     while place < len(text):
         match = _SIZES.match(text, place)
-        if match is None:
-            raise UsageError(f"--at {text}: write a name and its size, as in --at {_example(text[place:])}")
+        if match is None or text[match.end() : match.end() + 2] == "..":
+            raise UsageError(f"--at {text}: {_fault(text[place:])}")
         numbers = tuple(map(int, re.findall("[0-9]+", match[3] or match[4] or "")))
         pairs.append((match[1] or "", numbers[0] if match[3] and len(numbers) == 1 else numbers))
         equals = match[2] if match[2] not in (None, "=") else equals
@@ -68,9 +68,15 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _example(text: str) -> str:
-    name = re.match(r"\s*([^\W\d]\w*)", text)
-    return f"{name[1] if name else 'N'}=2"
+def _fault(text: str) -> str:
+    """Return what is wrong with a name and its size, and how they are written."""
+    match = re.match(r"\s*([^\W\d]\w*)?\s*=?\s*(-[0-9]+)?(?:([0-9]+)\.\.([0-9]+))?", text)
+    name, negative, low, high = match.groups() if match else (None,) * 4
+    if low:
+        return f'it takes numbers; for a range, write --assume "{low} <= {name or "N"} <= {high}"'
+    if negative:
+        return f"a size is not negative; write a number, as in --at {name or 'N'}=2"
+    return f"write a name and its size, as in --at {name or 'N'}=2"
 
 
 class EvaluatedAnswer(NamedTuple):
@@ -104,6 +110,12 @@ def evaluated(answer: Answer, sizes: Mapping[str, Any]) -> EvaluatedAnswer:
     """Return an answer at given sizes; raise `UsageError` for sizes that it does not have, or that are missing."""
     from symbcast.answers.public.evaluation import given_by_name
 
+    if "" in sizes and "" not in answer._named_inputs:
+        own = list(answer._shown.values())
+        numbers = sizes[""] if isinstance(sizes[""], tuple) else (sizes[""],)
+        pairs = zip(own, numbers if len(numbers) == len(own) else [2] * len(own), strict=False)
+        example = ",".join(f"{name}={size}" for name, size in pairs)
+        raise UsageError(f"--at gives sizes without names; write --at {argument_text(example)}")
     try:
         sizes = given_by_name(answer, sizes)
         outputs = answer.evaluate(sizes)

@@ -89,6 +89,7 @@ OTHER_WORDS = {
         "run execute test -> confirm",
         "freeze set -> bind",
         "best -> limit",
+        "full whole everything long -> all",
         "evaluate eval evaluated concrete point points -> at",
         "profile profiles -> form",
         "language lang -> guard dispatch format",

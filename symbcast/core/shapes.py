@@ -359,6 +359,11 @@ class NamedShapes(dict[str, "Shape | None"]):
         super().__init__(shapes)
         self._kind = kind
 
+    @property
+    def _attribute(self) -> str:
+        """The attribute of an answer that has these shapes."""
+        return f"{self._kind}s" if self._kind in ("input", "output") else "shapes"
+
     def __missing__(self, name: object) -> NoReturn:
         close = closest(str(name), self)
         there = (
@@ -370,12 +375,12 @@ class NamedShapes(dict[str, "Shape | None"]):
 
         def __call__(self, *_args: object, **sizes: object) -> NoReturn:
             use = _evaluation(sizes)
-            raise CallError("shapes", "are shapes by name, not a method", f"for shapes in numbers, write {use}")
+            raise CallError(self._attribute, "are shapes by name, not a method", f"for numbers, write {use}")
 
         def __getattr__(self, name: str) -> Any:
             if name not in self:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            raise MissingAttributeError("a mapping of shapes", name, {name: f"shapes[{name!r}]"}, tuple)
+            raise MissingAttributeError("a mapping of shapes", name, {name: f"{self._attribute}[{name!r}]"}, tuple)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (tuple(self.items()), self._kind)

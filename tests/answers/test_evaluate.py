@@ -54,10 +54,16 @@ def test_operations_of_one_name_and_outputs_of_one_operation_are_numbered():
         (lambda env: env.evaluate(N=0, M=1), sb.BindingError, "N=0 contradicts the assumption N >= 1"),
         (lambda env: env.shapes["ad"], KeyError, "there is no operation 'ad'; did you mean 'add'?"),
         (lambda env: env.shapes["conv"], KeyError, "there is no operation 'conv'; there is add"),
-        (lambda env: env.shapes(N=2, M=1), TypeError, "not a method; for shapes in numbers, write evaluate(N=2, M=1)"),
+        (
+            lambda env: env.shapes(N=2, M=1),
+            TypeError,
+            "shapes: are shapes by name, not a method; for numbers, write evaluate(N=2, M=1)",
+        ),
         (lambda env: env.at(N=2), AttributeError, "use evaluate(...)"),
         (lambda env: env.shapes["add"].at(N=2), AttributeError, "use evaluate(...)"),
         (lambda env: env.shapes["add"](N=2), TypeError, "for numbers, write shape.evaluate(N=2)"),
+        (lambda env: env.evaluate([2, 1]), ValueError, "is not a mapping of names to sizes; write N=2, M=1"),
+        (lambda _: sb.shape("N, 3").evaluate(4), ValueError, "write N=4"),
         (lambda env: env.shapes.add, AttributeError, "use shapes['add']"),
         (lambda env: env.conv("N, 3, H", "8, 3, 3", 2), TypeError, "write conv('N, 3, H', '8, 3, 3', strides=2)"),
         (lambda env: env.conv("N, 3, H", 8, 3), TypeError, "weights is a shape, not a number; write the weights"),
@@ -124,7 +130,7 @@ def test_a_model_at_sizes_is_the_model_with_these_sizes_bound():
         assert report.evaluate(sizes) == {name: tuple(shape) for name, shape in bound.outputs.items()}
         inner = "p2o.Add.247"
         whole = (sizes["N"], 3, sizes["H"], sizes["W"])
-        assert report.evaluate(x=whole) == report.evaluate(sizes)
+        assert report.evaluate(x=whole) == report.evaluate(whole) == report.evaluate(sizes)
         assert report.shapes[inner].evaluate(sizes) == bound.shapes[inner]
     with pytest.raises(sb.IncompatibleShapesError, match=r"ppocr_v4_det\.onnx\.gz fails at N=1, H=321, W=320: p2o"):
         report.evaluate(N=1, H=321, W=320)

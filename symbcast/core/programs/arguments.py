@@ -226,7 +226,7 @@ def read_given_sizes(
     other names that the user of a wrong name may have meant.
     """
     if by_key is not None and not isinstance(by_key, Mapping):
-        raise BindingError(f"{by_key!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
+        raise BindingError(f"{by_key!r:.80} is not a mapping of names to sizes", _by_name(by_key, list(names.values())))
     known = dict.fromkeys(names.values())
     sizes: dict[str, int] = {}
     for key, value in (*(by_key or {}).items(), *named.items()):
@@ -239,6 +239,17 @@ def read_given_sizes(
         if sizes.setdefault(name, size) != size:
             raise duplicate_size_error(name, sizes[name], size)
     return sizes
+
+
+def _by_name(sizes: object, names: Sequence[str]) -> str:
+    """Return how to give sizes by name, where they are not a mapping: in the order of the names, if they fit."""
+    listed = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes]
+    if not names or len(listed) != len(names) or not all(type(size) is int for size in listed):
+        first = names[0] if names else "N"
+        return f"write {first}=2, or {{{first!r}: 2}}" if first.isidentifier() else f"write {{{first!r}: 2}}"
+    pairs = dict(zip(names, listed, strict=True))
+    by_keyword = all(name.isidentifier() and not iskeyword(name) for name in names)
+    return f"write {', '.join(f'{name}={size}' for name, size in pairs.items()) if by_keyword else pairs}"
 
 
 def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
