@@ -38,7 +38,7 @@ class LintConfig:
         strict_dots: Whether a function that fails only at some sizes of the axes of ``...`` has a finding.
         descriptions: Whether shapes in comments and docstrings are checked too.
         jobs: The number of child processes; 0 for one per core.
-        timeout: The seconds after which a function is left unknown.
+        timeout: The seconds of work after which a function is left unknown.
         cache: Whether results are kept.
         examples: Files with `symbcast.example`, which are imported before any other.
         shapes: Whether the shapes of assigned variables are noted too, as editors show them.
