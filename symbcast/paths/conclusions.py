@@ -16,7 +16,7 @@ from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at, normal_conjuncts, replace_in_formula, symbols_in
-from symbcast.core.solver.f4_products.projection import project
+from symbcast.core.solver.f4_products.projection import literals_of, project
 from symbcast.core.structs import NamedTuple
 from symbcast.core.verdicts import LazyAccount, Possible, Verdict, possible, verdict_of
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome
@@ -34,6 +34,8 @@ from symbcast.paths.steps import CodePlace, PathStep
 
 # How many choices of the data-dependent sizes are tried to prove that suitable data exist.
 MAX_CHOICES = 64
+# How many literals the facts about data may have together, so that choices are tried.
+MAX_NEEDS = 2_000
 
 
 class DataSplit(NamedTuple):
@@ -66,8 +68,9 @@ def split_by_data(
         return DataSplit(whole)
     bounds = [f for s in sorted(own, key=lambda s: str(s.name)) for f in _bounds(s)]
     inputs = formulas.all_of(project(parts, own, [*always, *bounds], {}).inputs)
-    needs = formulas.all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
-    ways = list(_ways(needs, own))
+    known = [f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f))]
+    is_small = sum(map(literals_of, known)) <= MAX_NEEDS
+    ways = list(_ways(formulas.all_of([*parts, *known]), own)) if is_small else []
     # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
     covers = (
         inputs == FALSE

@@ -190,12 +190,13 @@ class PathRegions:
         self._open_overlapped()
 
     def _open_overlapped(self) -> None:
-        """Mark paths as unknown if they share sizes with a path whose end is unknown."""
+        """Mark paths as unknown if they share sizes with a path whose end is unknown; such paths have one reason."""
         # A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning.
         ahead = [n for n, end in enumerate(self._ends) if end.kind == "open"]
-        left = self.within.everywhere & ~sum(1 << n for n in ahead)
+        left = self.within.everywhere
         while ahead and left:
             number = ahead.pop()
+            left &= ~(1 << number)
             shared = left
             for literal in self._cubes[number]:
                 shared &= self.beside.masks[literal]

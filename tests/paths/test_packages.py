@@ -135,3 +135,11 @@ def test_loops_of_other_modules_of_a_package_are_followed(tmp_path, monkeypatch)
     report = sb.trace(import_module("a_package.outer").outer, "N, D")
     assert report.complete
     assert report.condition.equivalent("N >= 1")
+
+
+def test_paths_that_are_open_for_two_reasons_at_one_size_have_a_region():
+    # A refuted path shared its sizes with those that were not followed: the verdict was a ValueError.
+    morphology = pytest.importorskip("skimage.morphology")
+    report = sb.trace(morphology.area_opening, "A, B")
+    assert report.verdict in (sb.Verdict.OBSERVED, sb.Verdict.SOMETIMES)
+    assert report.account.open

@@ -125,7 +125,8 @@ def project(
     data = [c for c in required if not own.isdisjoint(symbols_in(c))]
     if not data:
         return Projection(tuple(required), ())
-    assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
+    # A longer clause would be dropped below, after it cost its normal form.
+    assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f)) and literals_of(f) <= MAX_LITERALS]
     inputs = [c for c in required if own.isdisjoint(symbols_in(c))]
     spread, is_whole = _by_cases(data, cases, own)
     speaking = _Clauses((*spread, *_spelled_out(assumed, own)))
@@ -140,6 +141,17 @@ def project(
         others = own - _by_sizes(cases, own)
         data = [c for c in data if not others.isdisjoint(symbols_in(c))]
     return Projection((*inputs, *dict.fromkeys(consequences)), tuple(data), is_whole)
+
+
+def literals_of(formula: Formula) -> int:
+    """Return the most literals of a clause of a formula, where that needs no normal form."""
+    match formula:
+        case AnyOf(parts):
+            return sum(map(literals_of, parts))
+        case AllOf(parts):
+            return max(map(literals_of, parts), default=0)
+        case _:
+            return 1
 
 
 def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
