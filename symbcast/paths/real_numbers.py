@@ -514,6 +514,13 @@ class Real:
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.value(), digits) if digits is not None else self.rounded("round")
 
+    def round(self, decimals: int = 0, out: None = None) -> Any:
+        """Return the number rounded as ``numpy.round`` does: the nearest integer as a real, or its value."""
+        import numpy as np
+
+        is_nearest = out is None and type(decimals) is int and decimals == 0
+        return np.rint(self) if is_nearest else np.round(self.value(), decimals, out)
+
     def astype(self, dtype: Any, **_: Any) -> Any:
         """Return the number in another type, as NumPy's numbers do."""
         import numpy as np

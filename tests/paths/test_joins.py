@@ -542,3 +542,39 @@ def test_what_a_condition_leaves_out_of_a_sum_is_not_decided(function):
     assert report.complete
     assert report.paths <= 4
     assert not held(report, function, "N", "M", sizes=range(5)).wrong
+
+
+def by_key(x, y):
+    order = sorted(range(len(x)), key=lambda i: x[i] + y[i])
+    out = np.zeros(len(x))
+    for rank, i in enumerate(order):
+        out[i] = rank
+    return out
+
+
+def by_second(x, y):
+    return np.array([a for a, b in sorted(zip(x, y, strict=False), key=lambda pair: pair[1])])
+
+
+def by_sum(x, y):
+    return np.array(sorted(np.outer(x, y), key=lambda row: row.sum(), reverse=True))
+
+
+def of_lists(x, y):
+    return np.array(sorted(x.tolist())), sorted(y)[0]
+
+
+def of_rows(x, y):
+    return np.array(sorted(np.outer(x, y)))
+
+
+@pytest.mark.parametrize(
+    ("function", "condition"),
+    [(by_key, "N - 1 < M"), (by_second, "True"), (by_sum, "True"), (of_lists, "M > 0"), (of_rows, None)],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_sorted_items_are_some_of_the_items(function, condition):
+    report = sb.trace(function, "N", "M", observe=False)
+    assert report.complete is (condition is not None)
+    assert condition in (None, str(report.condition))
+    assert not held(report, function, "N", "M", sizes=range(5)).wrong

@@ -151,3 +151,13 @@ def test_whole_numbers_keep_their_bounds_unless_they_are_rounded_to_tens():
     assert kept.guard()(N=5, M=5) and not kept.guard()(N=5, M=4)
     lost = sb.trace(lambda x, y: y[np.arange(len(x)).round(-1)], "N", "M", observe=False)
     assert lost.verdict is sb.Verdict.UNKNOWN and "predicted" not in lost.account.reason
+
+
+def test_numpy_rounds_numbers_that_sizes_decide():
+    # `numpy.round` calls a method; the path ended there.
+    def half(x):
+        return np.zeros(int(np.round(len(x) / 2))), np.round(len(x) / 2) + x, np.around(len(x) / 3, 1) * x
+
+    report = sb.trace(half, "N", assume="N <= 6")
+    assert report.complete
+    assert not held(report, half, "N", sizes=range(7)).wrong

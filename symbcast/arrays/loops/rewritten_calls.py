@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays import symbolic_array
-from symbcast.arrays.array_facts import dtype_of, here, is_symbolic, whole
+from symbcast.arrays.array_facts import here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.joins import Storage, is_number, joined_value
 from symbcast.arrays.loops.loop import SymbolicLoop
@@ -26,6 +26,7 @@ from symbcast.arrays.loops.repeated import (
     not_negative,
     put_index,
     refuse_repeated,
+    some_item,
 )
 from symbcast.arrays.loops.state import ABSENT, increment_of, is_alike, opaque
 from symbcast.arrays.standins import StandIn, StandInClass, real_of
@@ -620,12 +621,23 @@ def tuple_of(*values: Any) -> Any:
 @_replaces("sorted")
 def sorted_of(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     path, place = here(), here().place()
-    if key is not None or path.loops.tries.get(place) or type(values) not in (SymbolicArray, list, tuple):
+    sequence = sequence_of(values)
+    if path.loops.tries.get(place) or sequence is None:
         return NotImplemented
-    items = _listed(values)
-    if items is NotImplemented or any(type(i) is not Repeated or not is_number(i.value) for i in items):
-        return NotImplemented if items is NotImplemented else _Items(items)
-    return [Repeated(SymbolicArray((), dtype_of(items[0].value)), count_of(items), None, place)] if items else []
+
+    def take(index: Any) -> tuple[Any, Any]:
+        value = sequence.take(index)
+        return value, value if key is None else key(value)
+
+    items = collected(Sequence(sequence.count, take, sequence.facts))
+    if not items:
+        return []
+    (value, compared), count = items[0].value, items[0].count
+    if not all(map(is_number, compared if type(compared) is tuple else (compared,))):
+        items[0].refuse()
+    index = items[0].index
+    some = value if index is None else some_item(value, index, count, place)
+    return [Repeated(opaque(some), count, None, place)]
 
 
 @_replaces("len")
