@@ -155,7 +155,7 @@ def of_one_rank(
     ranks = [len(s) for s in shapes if sequence_place(s) is None]
     expanded = expanded_at_right(shapes, min(ranks, default=None))
     if expanded is None:
-        raise ReachError("takes tensors that begin with a sequence of axes, or with the same axes before the same one")
+        raise ReachError("operands must begin with a sequence of axes, or have the same axes before the same sequence")
     first, *others = map(rank_of_shape, operands)
     equalities = (decide_rank_comparison(equal(rank, first)) for rank in others)
     return [tuple(dims) for dims in expanded], [f for f in equalities if f != TRUE]

@@ -682,7 +682,7 @@ def test_two_ranks_of_one_sequence_clash():
         (lambda e: e.reshape("*a, 4", (-1, 4)), "the same sequence of them"),
         (lambda e: e.reshape("*a, N, K", "*a, M"), "at all sizes, or one size must be -1"),
         (lambda e: e.reshape("N, *a, K", ("*a", 0, -1), zero_copies=True), "in the same place"),
-        (lambda e: e.concat(["N, *a", "M, *b"]), "the same axes before the same one"),
+        (lambda e: e.concat(["N, *a", "M, *b"]), "the same axes before the same sequence"),
         (lambda e: e.concat(["*a, 2, 3", "4"], axis=-1), "ranks"),
         (lambda e: e.gather("*a, 5", "*b", axis=-1), "two sequences of axes"),
         (lambda e: e.gather("*a, N", "2", axis=-1), "depends on an unknown number of elements"),

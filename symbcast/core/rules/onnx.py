@@ -156,8 +156,8 @@ class OnnxLegacy(Rule):
     family: ClassVar[str] = "onnx"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("broadcast", 0, kind=Kind.FLAG, summary="whether B is broadcast at all"),
-        Parameter("axis", None, summary="where B starts on A"),
-        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose reading"),
+        Parameter("axis", None, summary="the axis of A at which B starts"),
+        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose definition of the rule"),
     )
     summary: ClassVar[str] = "opset < 7: equal shapes, or B of ones or equal to a run of A's axes"
     document: ClassVar[str] = "ONNX operators changelog, Add-1 and Add-6"

@@ -81,7 +81,7 @@ class Explicit(Rule):
     operands: ClassVar[tuple[str, ...]] = ("data", "target")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("axes", REQUIRED, kind=Kind.INTEGERS, summary="the target axis of each data axis"),
-        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose reading"),
+        Parameter("flavour", "document", ("document", "openvino"), Kind.WORD, "whose definition of the rule"),
     )
     summary: ClassVar[str] = "data axis i goes to target axis axes[i]; each data size is 1 or the target's"
     document: ClassVar[str] = "OpenVINO, Broadcast-3, mode explicit"
@@ -135,8 +135,8 @@ class Pdpd(Rule):
     name: ClassVar[str] = "pdpd"
     family: ClassVar[str] = "openvino"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("axis", -1, summary="where B starts on A; -1 lays it at the right"),
-        Parameter("flavour", "document", ("document", "openvino", "paddle"), Kind.WORD, "whose reading"),
+        Parameter("axis", -1, summary="the axis of A at which B starts; -1 aligns their last axes"),
+        Parameter("flavour", "document", ("document", "openvino", "paddle"), Kind.WORD, "whose definition of the rule"),
     )
     summary: ClassVar[str] = "B is stretched onto a run of A's axes from axis= on; A never is"
     document: ClassVar[str] = _ELEMENTWISE + ", PDPD"
