@@ -247,6 +247,10 @@ _NAMES: dict[Any, str] = {
 }
 
 
+def _comparison(name: str) -> Any:
+    return lambda number, other: number._compare(name, other)
+
+
 class Real:
     """A number computed from sizes, such as ``n / 3`` or ``math.sqrt(n)``.
 
@@ -426,23 +430,7 @@ class Real:
             return self.path.ask(Comparison(kind, right, left) if turned else Comparison(kind, left, right))
         return bool(getattr(operator, name)(self.value(), part_of(other)[0](self.path.values(part_of(other)[1]))))
 
-    def __eq__(self, other: object) -> Any:
-        return self._compare("__eq__", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare("__ne__", other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compare("__le__", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compare("__lt__", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compare("__ge__", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compare("__gt__", other)
+    __eq__, __ne__, __le__, __lt__, __ge__, __gt__ = map(_comparison, _BY_NAME)
 
     def __bool__(self) -> bool:
         return bool(self != 0)

@@ -243,21 +243,21 @@ def _permutation(real: Any, method: Any, x: Any, axis: int = 0) -> Any:
     if is_whole(x):
         count = here().bounds.larger(dim_of(x), 0)
         return SymbolicArray((count,), np.int64, None, (0, subtract(count, 1)))
-    dims = dims_of(x)
-    if not dims and type(real) is np.random.RandomState:
+    if not dims_of(x) and type(real) is np.random.RandomState:
         raise IndexError("x must be an integer or at least 1-dimensional")
-    axes_of(axis, len(dims))
-    return x._with(dims) if type(x) is SymbolicArray else SymbolicArray(dims, dtype_of(x))
+    axes_of(axis, len(dims_of(x)))
+    return _reordered(x)
+
+
+def _reordered(x: Any) -> SymbolicArray:
+    return x._with(x.dims) if type(x) is SymbolicArray else SymbolicArray(dims_of(x), dtype_of(x))
 
 
 def _permuted(real: Any, method: Any, x: Any, *, axis: Any = None, out: Any = None) -> Any:
-    dims = dims_of(x)
-    if not dims:
+    if not dims_of(x):
         raise TypeError("len() of unsized object")
-    axes_of(axis, len(dims))
-    if out is not None:
-        return _outputs_or_draws(out, dims)
-    return x._with(dims) if type(x) is SymbolicArray else SymbolicArray(dims, dtype_of(x))
+    axes_of(axis, len(dims_of(x)))
+    return _reordered(x) if out is None else _outputs_or_draws(out, dims_of(x))
 
 
 def _shuffle(real: Any, method: Any, x: Any, axis: int = 0) -> None:
@@ -345,10 +345,6 @@ def _dirichlet(real: Any, method: Any, alpha: Any, size: Any = None) -> Any:
     return SymbolicArray((*_drawn_dims(size), count), np.float64)
 
 
-def _spawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
-    return [Draws(r) for r in method(*args, **options)]
-
-
 def _set_seed(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     return method(*map(_seed, args), **{k: _seed(v) for k, v in options.items()})
 
@@ -367,5 +363,5 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "permuted": _permuted,
     "seed": _set_seed,
     "shuffle": _shuffle,
-    "spawn": _spawn,
+    "spawn": lambda real, method, *args: list(map(Draws, method(*args))),
 }

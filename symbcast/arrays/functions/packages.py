@@ -208,10 +208,6 @@ def _masked(real: Any, *args: Any, **options: Any) -> Any:
     here().fail_to_trace("masked arrays are not supported")
 
 
-def _same_of_floats(real: Any, a: Any, *args: Any, **options: Any) -> SymbolicArray:
-    return _like(a, np.float64)
-
-
 _MASKED = (
     "equal", "greater", "greater_equal", "inside", "invalid", "less", "less_equal", "not_equal", "object", "outside",
     "values", "where",
@@ -239,7 +235,7 @@ _BY_NAME: dict[str, Mapping[str, Callable[..., Any]]] = {
         "c2c": lambda real, a, *args, **options: _like(a, np.complex128),
         "r2c": _half,
         "c2r": _whole,
-        **dict.fromkeys(_REAL_TRANSFORMS, _same_of_floats),
+        **dict.fromkeys(_REAL_TRANSFORMS, lambda real, a, *args, **options: _like(a, np.float64)),
     },
     "scipy.spatial.distance": {"pdist": _between_each, "cdist": _between_both},
     "scipy.linalg": DECOMPOSITIONS,

@@ -30,8 +30,8 @@ from symbcast.arrays.array_facts import (
     is_symbolic,
     whole,
 )
-from symbcast.arrays.functions.array_functions import filled, stack
-from symbcast.arrays.functions.data_functions import can_cast, result_type
+from symbcast.arrays.functions import data_functions  # noqa: F401 - it registers functions
+from symbcast.arrays.functions.array_functions import FUNCTIONS, filled, stack
 from symbcast.arrays.functions.methods import Flat
 from symbcast.arrays.functions.packages import register_package_standins
 from symbcast.arrays.indexing import ramp_contents
@@ -82,15 +82,11 @@ def imported(real: Any, *args: Any, **options: Any) -> Any:
 # integers, first one of objects, which can hold sizes.
 
 
-def _is_traced(*_: Any, **__: Any) -> bool:
-    return True
-
-
 def creates(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the stand-in for functions that create arrays."""
 
     def register(ours: Callable[..., Any]) -> Callable[..., Any]:
-        @stands_for(*functions, is_ours=_is_traced)
+        @stands_for(*functions, is_ours=lambda *_, **__: True)
         def created(real: Any, *args: Any, **options: Any) -> Any:
             if _has_symbolic(*args, **options):
                 return ours(real, *args, **options)
@@ -261,14 +257,9 @@ def converter(real: Any, *arrays: Any) -> Any:
     return Converter(*arrays)
 
 
-@stands_for(np.can_cast)
-def cast(real: Any, *args: Any, **options: Any) -> Any:
-    return can_cast(*args, **options)
-
-
-@stands_for(np.result_type)
-def kind_of(real: Any, *args: Any) -> Any:
-    return result_type(*args)
+@stands_for(np.can_cast, np.result_type)
+def about_dtypes(real: Any, *args: Any, **options: Any) -> Any:
+    return FUNCTIONS[real](*args, **options)
 
 
 @stands_for(np.ndim, is_ours=is_one)
@@ -318,11 +309,9 @@ def extreme(real: Any, *args: Any, **options: Any) -> Any:
     return (smallest if real.__name__ == "min" else greatest)(values, here())
 
 
-def _are_standins(*values: Any, **_: Any) -> bool:
-    return any(type(v) in WRAPPERS for v in values)
-
-
-@stands_for(operator.is_, operator.is_not, builtins.id, is_ours=_are_standins)
+@stands_for(
+    operator.is_, operator.is_not, builtins.id, is_ours=lambda *values: any(type(v) in WRAPPERS for v in values)
+)
 def identity(real: Any, *values: Any) -> Any:
     # A stand-in is what it stands for, also to `is`.
     return real(*map(real_of, values))

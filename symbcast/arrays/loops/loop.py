@@ -162,7 +162,7 @@ class SymbolicLoop:
             self._refuse()
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
-        lists = [self._is_always(items) for items, _, _ in self._lists]
+        lists = [set(self._names_of(items)) <= self._always for items, _, _ in self._lists]
         differs = bool(any(self._steps) or any(self._later_values) or self._replaced)
         if not (differs or lists or self.needs_check):
             return False
@@ -186,9 +186,6 @@ class SymbolicLoop:
         """Return whether the body does nothing with a list but append to it."""
         names = self._names_of(items)
         return len(names) == 1 and names[0] in self._appended
-
-    def _is_always(self, items: list[Any]) -> bool:
-        return set(self._names_of(items)) <= self._always
 
     def _is_merged(self, new: list[Any]) -> bool:
         """Return whether an iteration adds a number of items to a list that varies."""
