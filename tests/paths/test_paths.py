@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import math
 import threading
+from operator import eq, ge, gt, le, lt, ne
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -324,6 +325,46 @@ def test_threads_have_paths_of_their_own():
 def test_assumptions_that_contradict_are_refused():
     with pytest.raises(sb.AssumptionError):
         sb.explore_paths(lambda sizes: 0, "N", assume=["N > 3", "N < 2"])
+
+
+OPERATORS = {
+    "radd": lambda n: 3 + n,
+    "rsub": lambda n: 3 - n,
+    "rmul": lambda n: 3 * n,
+    "repeated": lambda n: [0] * n,
+    "floordiv": lambda n: (n - 4) // 3,
+    "rfloordiv": lambda n: 17 // n,
+    "mod": lambda n: (n - 4) % 3,
+    "rmod": lambda n: 17 % n,
+    "divmod": lambda n: divmod(n, 2),
+    "rdivmod": lambda n: divmod(9, n),
+    "pow": lambda n: n**2,
+    "modular": lambda n: pow(n, 2, 3),
+    "rpow": lambda n: 3**n,
+    "abs": lambda n: abs(n - 3),
+    "neg": lambda n: +-n,
+    "invert": lambda n: ~n,
+    "and": lambda n: (n & 3, n & 5, 6 & n),
+    "or": lambda n: (n | 4, 1 | n),
+    "xor": lambda n: (n ^ 3, 5 ^ n),
+    "shifts": lambda n: (n << 2, n >> 1),
+    "rshift": lambda n: 40 >> n,
+    "rlshift": lambda n: (1 << n, 3 << n),
+    "bits": lambda n: n.bit_length(),
+    "compared": lambda n: (n == 2, n != 2, n < 2, n <= 2, n > 2, n >= 2),
+    "reversed": lambda n: [operation(2, n) for operation in (eq, ne, lt, le, gt, ge)],
+    "parts": lambda n: (n.real, n.imag, n.numerator, n.denominator, n.conjugate()),
+    "ratios": lambda n: (n / 2 == 1.5, n / 2 < 1.5, n / 2 >= 1, n * 0.5 != 2.0, n // 2.0 == 1.0, n % 2.0 > 0.5),
+    "of ratios": lambda n: (6.0 / (n + 1) <= 2, 7.0 - n > 3, -(n / 2) < -1, abs(n - 2.5) > 1, 2.0 * n == 6),
+    "no integer": lambda n: n // 2j,
+    "text": lambda n: n + "",
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_each_operator_of_a_size_is_that_of_an_integer(name):
+    found, left = hold(lambda sizes: OPERATORS[name](*sizes), "N")
+    assert left <= 2 and found.cases
 
 
 @pytest.mark.parametrize("ask", [sb.trace, sb.explore_paths])
