@@ -551,9 +551,12 @@ class StandIns:
         modules = list(sys.modules.values())
         if modules != self._modules and self._register_more is not None:
             self._register_more(self)
-        if modules != self._modules or len(self._standins) + len(self._kinds) != self._known:
-            self._modules, self._known = modules, len(self._standins) + len(self._kinds)
-            self._collect()
+        known = len(self._standins) + len(self._kinds)
+        if modules != self._modules or known != self._known:
+            is_same = known == self._known
+            self._modules, self._known = modules, known
+            # A stand-in that is new may be one for a name anywhere.
+            self._collect(zip(self._spaces, self._counts, strict=True) if is_same else ())
         counts = list(map(_len, self._contents))
         if counts != self._counts:
             for space, count, before in zip(self._spaces, counts, self._counts, strict=True):
@@ -562,17 +565,22 @@ class StandIns:
             self._counts = counts
             self._holding = [s for s in self._spaces if s.names or s.cells]
 
-    def _collect(self) -> None:
-        """Collect the namespaces of all modules."""
+    def _collect(self, known: Iterable[tuple[_Namespace, int]]) -> None:
+        """Collect the namespaces of all modules; ``known`` were looked at when they had so many names."""
         _keep_builtins()
-        modules = _modules()
-        for name, module in modules:
-            if id(module) not in self._proxies and self._is_proxied(name, module):
-                self._proxies[id(module)] = ProxyModule(module, self.of)
-        self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in modules]
+        earlier = {id(space.contents): (space, count) for space, count in known if len(space.contents) == count}
+        self._spaces, self._counts = [], []
+        for name, module in _modules():
+            space, count = earlier.get(id(vars(module)), (None, -1))
+            if space is None:
+                if id(module) not in self._proxies and self._is_proxied(name, module):
+                    self._proxies[id(module)] = ProxyModule(module, self.of)
+                space = _Namespace(name, module, id(module) in self._proxies or _is_compiled(module))
+            self._spaces.append(space)
+            self._counts.append(count)
         self._contents = [s.contents for s in self._spaces]
         self._open = [s.contents for s in self._spaces if s.takes_globals]
-        self._counts = [-1] * len(modules)
+        self._holding = [s for s in self._spaces if s.names or s.cells]
 
     def _put_into(self, reach: ReachedPlaces) -> None:
         for space in reach.spaces:
