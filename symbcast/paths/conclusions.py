@@ -289,15 +289,12 @@ class Conclusions(LazyAccount):
         if not self._traced.is_proved:
             yield OpenPart(_SUITABLE, self._traced.inputs)
         reasons = list(dict.fromkeys(b.end.key for b in self._branches if b.end.kind == "open"))
-        listed = len(reasons) if len(reasons) <= MAX_REASONS else MAX_REASONS - 1
-        rest = reasons[listed:]
-        for reason in reasons[:listed]:
-            where = self._of_inputs(self._region(End("open", reason).is_same))
-            if where != FALSE:
-                yield OpenPart(str(reason), where)
-        if rest:
+        parts = [(str(r), self._of_inputs(self._region(End("open", r).is_same))) for r in reasons[:MAX_REASONS]]
+        rest = reasons[MAX_REASONS - 1 :]
+        if len(rest) > 1:
             where = self._of_inputs(self._region(lambda end: end.kind == "open" and end.key in rest))
-            yield OpenPart(f"{rest[0]}; and {len(rest) - 1} more reasons", where)
+            parts[-1] = (f"{rest[0]}; and {len(rest) - 1} more reasons", where)
+        yield from (OpenPart(reason, where) for reason, where in parts if where != FALSE)
 
     def _of_inputs(self, where: Formula) -> Formula:
         """Return a region, without the clauses about data: these sizes may be open."""

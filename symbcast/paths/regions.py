@@ -190,9 +190,10 @@ class PathRegions:
         self._open_overlapped()
 
     def _open_overlapped(self) -> None:
-        """Mark paths as unknown if they share sizes with a path whose end is unknown; such paths have one reason."""
-        # A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning.
-        ahead = [n for n, end in enumerate(self._ends) if end.kind == "open"]
+        """Mark paths as unknown if they share sizes with a path whose end is unknown; it tells them why."""
+        # A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning,
+        # unknown ones too: the shortest beginning comes first, because it contains the sizes of the longer ones.
+        ahead = sorted((n for n, end in enumerate(self._ends) if end.kind == "open"), key=self._length, reverse=True)
         left = self.within.everywhere
         while ahead and left:
             number = ahead.pop()
@@ -204,6 +205,9 @@ class PathRegions:
             for cell in two_level.single_bits(shared):
                 ahead.append(cell.bit_length() - 1)
                 self._ends[ahead[-1]] = self._ends[number]
+
+    def _length(self, number: int) -> int:
+        return len(self._cubes[number])
 
     def of(self, is_wanted: Callable[[End], bool]) -> Formula:
         """Return the region of the wanted paths."""

@@ -276,3 +276,29 @@ def test_sizes_are_pairwise_different_0_and_1():
     assert {n for n, _, _, _ in seen} >= {0, 1, 2}
     assert {m for _, m, _, _ in seen} >= {0, 1, 3}
     assert {k for _, _, _, k in seen} >= {0, 1, 5}
+
+
+def _picky(order, offsets):
+    if type(order) is not np.ndarray or type(offsets) is not np.ndarray:
+        raise TypeError("no matching signature")
+    for n in order:
+        for offset in offsets:
+            if n + offset >= 0:
+                order[n + offset]
+
+
+def _many_doubts(x):
+    mask = np.ones(x.shape)
+    mask[0] = 0
+    offsets = np.array([x.shape[0], -x.shape[0], 1]).astype(np.int32)
+    _picky(np.argsort(x, kind="stable").astype(np.int64), offsets)
+    return x
+
+
+def test_a_refuted_beginning_contains_the_longer_unknown_paths():
+    # Regression: two paths of unknown ends shared sizes, and the region of one of them raised ValueError.
+    answer = sb.trace(_many_doubts, sb.array("N"))
+    (part,) = answer.account.open
+    assert part.reason.startswith("at N=2 the real call raised IndexError")
+    assert answer.verdict is sb.Verdict.OBSERVED
+    assert "more reasons" not in str(answer)
