@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -155,12 +155,13 @@ class IntegerSpan(NamedTuple):
         low: the lower bound.
         high: the upper bound.
         occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), some of the
-            elements of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``).
+            elements of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``), perhaps
+            with no two that are equal (``"distinct"``).
     """
 
     low: Dim
     high: Dim
-    occurs: Literal["all", "ends", "part", "none"] = "ends"
+    occurs: Literal["all", "ends", "part", "none", "distinct"] = "ends"
 
     @property
     def is_exact(self) -> bool:
@@ -170,7 +171,7 @@ class IntegerSpan(NamedTuple):
     @property
     def bounds(self) -> IntegerSpan:
         """The same bounds for a subset of the elements, which need not include the bounds themselves."""
-        return self._replace(occurs="none" if self.occurs == "none" else "part")
+        return self._replace(occurs="none" if self.occurs in ("none", "distinct") else "part")
 
 
 class ArrayRamp(NamedTuple):
@@ -264,10 +265,8 @@ class ArrayContents:
         ramp: the elements of one axis if they rise or fall by a constant step.
         pattern: which elements of two axes are true, if sizes decide that.
         is_data: whether the elements depend on the values of arguments; if not, they depend on sizes only.
-        true_count: the number of true elements once it was requested; empty before.
-        false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
+        number: the number of the elements, which equal elements have too (`numbering.py`); None until it is needed.
         joins: the keys of joins that led to elements of which not all is known that holds.
-        integer: the only element as an integer that data decide, once it was requested.
         divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
         count: the number of elements of which these are the mean: where it is 0, they are NaN; None for others.
     """
@@ -277,10 +276,8 @@ class ArrayContents:
     ramp: ArrayRamp | None = None
     pattern: TruthPattern | None = None
     is_data: bool = True
-    true_count: list[Any] = field(default_factory=list)
-    false_count: list[Any] | None = None
+    number: int | None = None
     divisors: tuple[Any, ...] = ()
-    integer: Any = None
     joins: tuple[Any, ...] = ()
     count: Any = None
 
@@ -294,13 +291,6 @@ class ArrayContents:
         """Return the facts that hold for a subset of the elements."""
         span = self.span.bounds if self.span else None
         return ArrayContents(self.truth, span, is_data=self.is_data, divisors=self.divisors, joins=self.joins)
-
-    @property
-    def moved(self) -> ArrayContents:
-        """Return the facts that remain when all elements are reordered or reshaped, each occurring once."""
-        contents = self.spread
-        contents.true_count, contents.false_count = self.true_count, self.false_count
-        return contents
 
 
 class ArrayMemory:

@@ -22,7 +22,15 @@ from symbcast.arrays.array_facts import (
     put_into,
     whole,
 )
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data, method
+from symbcast.arrays.symbolic_array import (
+    SymbolicArray,
+    contents_of,
+    is_of_data,
+    method,
+    number_of,
+    numbered,
+    numbering,
+)
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
@@ -31,7 +39,7 @@ from symbcast.operators.indexing import meet
 from symbcast.operators.joining_and_slicing import cut, length
 from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path
-from symbcast.paths.sizes import dim_of, is_whole
+from symbcast.paths.sizes import dim_of, is_whole, sized
 
 
 def indexed(array: Any, key: Any) -> SymbolicArray:
@@ -99,8 +107,22 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
         _insert(path, result, advanced, places)
         contents = array.contents.some
         contents.is_data |= is_of_data(*(a.item for a in advanced if a.item is not None))
-        return SymbolicArray(tuple(result), array.dtype, contents=contents)
-    return SymbolicArray(tuple(result), array.dtype, contents=_taken(array, items), memory=array.memory)
+        selected = SymbolicArray(tuple(result), array.dtype, contents=contents)
+        numbered("take", selected, items, (), number_of(array))
+        return selected
+    part = SymbolicArray(tuple(result), array.dtype, contents=_taken(array, items), memory=array.memory)
+    # An index of a loop selects another element in each iteration.
+    is_varying = path.loops.varying and any(path.loops.are_in(equal(dim_of(k), 0)) for k in items if is_whole(k))
+    if part.contents is not array.contents and not is_varying:
+        is_full = len(items) == len(dims) + 1 and None not in items
+        where = list(map(_from_front, items, dims)) if is_full else items
+        numbered("index", part, [where], (), number_of(array))
+    return part
+
+
+def _from_front(item: Any, size: Dim) -> Any:
+    """Return a constant index counted from the front."""
+    return sized(add(item, size), here()) if isinstance(item, int) and item < 0 else item
 
 
 def _insert(path: Path, result: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
@@ -121,10 +143,16 @@ def _taken(array: Any, items: Sequence[Any]) -> ArrayContents:
     contents: ArrayContents = array.contents
     key = [k for k in items if k is not Ellipsis and k is not None]
     if all(isinstance(k, slice) and _is_whole_slice(k) for k in key):
-        return contents.moved if not contents.ramp or len(items) > 1 + len(key) or key else contents
+        return contents.spread if not contents.ramp or len(items) > 1 + len(key) or key else contents
     if len(items) == 2 and len(key) == 1 and contents.ramp is not None and isinstance(key[0], slice):
         return _ramp_part(here(), contents, array.dims[0], key[0])
-    return contents.some
+    part = contents.some
+    if len(key) == 1 and len(array.dims) == 1 and contents.span is not None and contents.is_data:
+        low, high, occurs = contents.span
+        # Data decide which elements of a permutation are at which places.
+        if occurs == "distinct" or (occurs == "all" and add(high, 1) == add(low, array.dims[0])):
+            part.span = IntegerSpan(low, high, "distinct" if isinstance(key[0], slice) else "none")
+    return part
 
 
 def _is_whole_slice(part: slice) -> bool:
@@ -184,7 +212,12 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
     if span.is_exact:
         for need in inside:
             context.require(any_of([*empty, need]), "indices must be within the axis that they index")
-    elif span.occurs == "none" and contents_of(item).is_data:
+    elif span.occurs == "distinct" and path.bounds.is_at_least(span.low, 0):
+        # The least indices that are as many as these must be within the axis.
+        need = at_most(add(span.low, multiply(*dims_of(item))), size)
+        if not path.implies(need):
+            context.require(any_of([*empty, need]), "indices must be within the axis that they index")
+    elif span.occurs in ("none", "distinct") and contents_of(item).is_data:
         low = path.bounds.larger(span.low, 0) if is_from_front else span.low
         meet(context, low, span.high, size, shape)  # type: ignore[arg-type]
     elif not path.ask(any_of([*empty, all_of(inside)])):
@@ -281,23 +314,9 @@ def counted(path: Path, array: Any) -> Dim:
         return most if contents.truth else 0
     if contents.pattern is not None:
         return contents.pattern.count(path)
-    if not contents.true_count:
-        if contents.false_count is None:
-            contents.true_count.append(_counted(path, most, contents))
-        else:
-            if not contents.false_count:
-                contents.false_count.append(_counted(path, most, contents))
-            contents.true_count.append(subtract(most, contents.false_count[0]))
-    count: Dim = contents.true_count[0]
-    return count
-
-
-def _counted(path: Path, most: Dim, contents: ArrayContents) -> Dim:
     if not contents.is_data:
         path.fail_to_trace("how many elements are true depends on sizes only, but was not followed here")
-    count = path.data_size("count", joins=contents.joins)
-    path.suppose(at_most(count, most))
-    return count
+    return numbering().count(numbering().mask(number_of(array)))
 
 
 def sliced(path: Path, size: Dim, part: slice) -> Dim:

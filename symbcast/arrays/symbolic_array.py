@@ -11,8 +11,9 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dims_of, dtype_of, here
-from symbcast.core.algebra.arithmetic import multiply, subtract
-from symbcast.core.algebra.formulas import Comparison, at_most, equal
+from symbcast.arrays.numbering import Numbering, constant
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.formulas import Comparison, equal
 from symbcast.core.effort import charge
 from symbcast.operators.operator import Dims
 from symbcast.paths.exploration import WITHOUT_DATA
@@ -222,7 +223,9 @@ class SymbolicArray(Dispatched, np.lib.mixins.NDArrayOperatorsMixin):
 
     def _with(self, dims: Dims) -> SymbolicArray:
         """Return the same elements in another shape, or in another order with the same shape."""
-        return SymbolicArray(dims, self.dtype, contents=self.contents.moved, memory=self.memory)
+        contents = self.contents.spread
+        contents.number = numbering().moved(number_of(self), dims)
+        return SymbolicArray(dims, self.dtype, contents=contents, memory=self.memory)
 
     def same(self) -> SymbolicArray:
         """Return the same elements in the same order and shape."""
@@ -255,9 +258,9 @@ class SymbolicArray(Dispatched, np.lib.mixins.NDArrayOperatorsMixin):
         if self.truth is not None:
             return self.truth
         # The same element is true, or is not, whenever it is asked.
-        if not self.contents.true_count:
-            self.contents.true_count.append(path.data_size("data", 0, 1, self.contents.joins))
-        return path.ask(equal(self.contents.true_count[0], 1))
+        known, number = numbering(), number_of(self)
+        known.values[number].is_asked = True
+        return path.ask(known.truth(number))
 
     def __getitem__(self, key: Any) -> Any:
         return SymbolicArray.get_item(self, key)
@@ -276,7 +279,7 @@ class SymbolicArray(Dispatched, np.lib.mixins.NDArrayOperatorsMixin):
 
     def reorder(self) -> None:
         """Keep only the facts that do not depend on order, for views too: the elements were shuffled."""
-        moved = self.contents.moved
+        moved = self.contents.spread
         self.memory.write()
         self._contents, self._writes = moved, self.memory.writes
 
@@ -350,6 +353,7 @@ for _name in "add sub mul matmul truediv floordiv mod pow lshift rshift and or x
 
 def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: Any, **options: Any) -> Any:
     """Return the result of a method; an error about its arguments has the name that the code calls it by."""
+    number = number_of(array)  # before the method writes into it
     try:
         result = method(array, *args, **options)
     except TypeError as error:
@@ -357,7 +361,7 @@ def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: 
         if not text.startswith(f"{method.__qualname__}()"):
             raise
         raise TypeError(name + text.removeprefix(method.__qualname__)) from None
-    return decided_by(result, array, *args, *options.values())
+    return numbered(name, decided_by(result, array, *args, *options.values()), args, options, number)
 
 
 _CONSTANT = ArrayContents(is_data=False)
@@ -392,6 +396,56 @@ def as_array(value: Any) -> Any:
     if type(value) is SymbolicArray:
         return value
     return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
+
+
+def numbering() -> Numbering:
+    """Return the numbers of the values of the path that is running."""
+    path = here()
+    if path.numbering is None:
+        path.numbering = Numbering(path)
+    return path.numbering  # type: ignore[no-any-return]
+
+
+def number_of(array: Any) -> int:
+    """Return the number of the elements of an array."""
+    contents, known = contents_of(array), numbering()
+    if contents.number is None:
+        contents.number = known.new(dims_of(array), array.dtype.kind)
+    value = known.values[contents.number]
+    value.joins, value.span = value.joins or contents.joins, value.span or contents.span
+    if contents.truth is not None:
+        value.count = multiply(*value.dims) if contents.truth else 0
+    return contents.number
+
+
+def argument(dims: Dims, dtype: Any) -> SymbolicArray:
+    """Return an array that a function is called with, whose elements are finite."""
+    array, known = SymbolicArray(dims, dtype), numbering()
+    array.contents.number = known.number(("argument", len(known.values)), array.dims, array.dtype.kind)
+    return array
+
+
+def operand_of(value: Any) -> Any:
+    """Return a value as an operand of a numbered operation: an array, a number, or several of these."""
+    if type(value) is SymbolicArray:
+        return number_of(value)
+    if type(value) in (list, tuple):
+        return ("several", *map(operand_of, value))
+    if type(value) is slice:
+        return ("slice", *map(operand_of, (value.start, value.stop, value.step)))
+    return constant(value) or ("new", len(numbering().values))
+
+
+def numbered(name: str, result: Any, values: Sequence[Any], options: Any = (), *numbers: int) -> Any:
+    """Return the result of an operation that does the same for the same values, with numbers of its arrays."""
+    several = result if type(result) is tuple else (result,)
+    for place, array in enumerate(several):
+        if type(array) is SymbolicArray and array.contents.number is None and array.contents.is_data:
+            named = sorted((k, v) for k, v in dict(options).items() if v is not None and v is not np._NoValue)
+            given = [(k, operand_of(v)) for k, v in named]
+            key = (name if array is result else (name, place), *numbers, *map(operand_of, values), *given)
+            array.contents.number = numbering().number(key, array.dims, array.dtype.kind)
+    return result
 
 
 def is_of_data(*values: Any) -> bool:
@@ -456,23 +510,12 @@ MARK = "\u2063"
 
 def integer_of(array: SymbolicArray) -> Any:
     """Return a single element as an integer that data decide, within the bounds of the elements: always the same."""
-    contents = array.contents
-    if contents.integer is None:
-        contents.integer = _integer_within(array.span, contents.joins)
-    return contents.integer
-
-
-def _integer_within(span: IntegerSpan | None, joins: tuple[Any, ...]) -> Any:
-    path = here()
-    if span is not None and span.low == span.high:
-        return sized(span.low, path)
-    if span is not None and path.bounds.is_at_least(span.low, 0):
-        integer = path.data_size("integer", joins=joins)
-        path.suppose(at_most(span.low, integer))
-        path.suppose(at_most(integer, span.high))
-        return sized(integer, path)
-    above, below = path.data_size("integer", joins=joins), path.data_size("integer", joins=joins)
-    return sized(subtract(above, below), path)
+    known, number = numbering(), number_of(array)
+    value = known.values[number]
+    integer = known.integer(number)
+    if integer is None:
+        integer = value.integer = known.any_integer(value)
+    return sized(integer, here())
 
 
 class DataText(str):
@@ -550,7 +593,7 @@ class NestedList(Dispatched):
     @property
     def contents(self) -> Any:
         """Facts about the elements."""
-        return self.base.contents.moved
+        return self.base.contents.spread
 
     def array(self) -> SymbolicArray:
         """Return the array that NumPy makes from the list."""

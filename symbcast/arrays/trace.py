@@ -28,7 +28,7 @@ from symbcast.arrays.loops.rewriting import loops_of
 from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
 from symbcast.arrays.loops.state import FrameState
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
-from symbcast.arrays.symbolic_array import MARK, SymbolicArray
+from symbcast.arrays.symbolic_array import MARK, SymbolicArray, argument
 from symbcast.core.advice import guessed_meanings, with_advice
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim, Symbol
@@ -443,7 +443,7 @@ class _Traced:
         path.loops.tries, path.loops.items = self._refused_loops, self._items
         path.takes_opaque, path.turns.state_of = True, FrameState.of
         path.hashes, path.is_key = False, is_key  # libraries such as einops cache results by shape
-        args, options = self.arguments.build(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
+        args, options = self.arguments.build(self.scope.shapes, argument, lambda dim: sized(dim, path))
         of = STANDINS.of
         result = None
         with warnings.catch_warnings():

@@ -38,7 +38,9 @@ def audited(exploration: Exploration, calls: CallsWithNumbers, scope: Scope, mos
     refuted: list[tuple[NumbersBySymbol, RaisedError]] = []
     for at in filter(calls.is_small, _points(scope)):
         is_claimed = holds_at(conclusions.works, at)
-        if most_calls <= 0 or not (is_claimed or not holds_at(conclusions.formula, at)):
+        if most_calls <= 0:
+            break
+        if not is_claimed and holds_at(conclusions.formula, at):
             continue
         error: RaisedError | None = None
         for real in calls.results(at):
@@ -53,7 +55,8 @@ def audited(exploration: Exploration, calls: CallsWithNumbers, scope: Scope, mos
         if is_claimed:
             claimed.append(at)
             refuted += [] if error is None else [(at, error)]
-    return _without(exploration, calls, refuted, claimed) if refuted else exploration
+    families = _families([at for at, _ in refuted], claimed) if most_calls > 0 else None
+    return _without(exploration, calls, refuted, families) if refuted else exploration
 
 
 def _points(scope: Scope) -> Iterator[NumbersBySymbol]:
@@ -71,10 +74,9 @@ def _without(
     exploration: Exploration,
     calls: CallsWithNumbers,
     refuted: Sequence[tuple[NumbersBySymbol, RaisedError]],
-    claimed: Sequence[NumbersBySymbol],
+    families: Sequence[Formula] | None,
 ) -> Exploration:
     """Leave the refuted points open on the paths that may lead there; a point without any data fails."""
-    families = _families([at for at, _ in refuted], claimed)
     outcomes: list[PathOutcome] = []
     for outcome in exploration.outcomes:
         if not outcome.works or not any(_may_lead_to(outcome, at) for at, _ in refuted):

@@ -112,6 +112,7 @@ class Path(Context):
         numbers: the places where sizes had to become numbers.
         opaque_sizes: the integers that sizes decide but that are not terms.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+        numbering: the numbers of its values, if arrays are traced (`symbcast.arrays.numbering`).
         data_lines: the lines where unsuitable values of data raise an error, such as an index out of bounds.
         loops: what is known about loops over sizes.
         growing: its facts, with sizes at which, as far as is known, all of them hold.
@@ -133,6 +134,7 @@ class Path(Context):
         self.pairs: list[tuple[steps.CodePlace, tuple[Dims, ...]]] = []
         self.data_lines: dict[steps.CodePlace, None] = {}
         self.home = ""
+        self.numbering: Any = None
         self.loops = steps.Loops()
         self.takes_opaque = False
         self.opaque_sizes = OpaqueSizes(self.loops)
@@ -200,7 +202,9 @@ class Path(Context):
 
         Return the answer that leaves a loop that data decide, if another turn would begin like the one before.
         """
-        symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
+        symbols = frozenset(symbols_in(formula))
+        if not symbols.isdisjoint(self.loops.born):
+            symbols = frozenset()  # data decide
         if symbols and not any(
             True for d in formulas.dims_of(formula) if not isinstance(d, int) for _ in d.operations()
         ):

@@ -149,7 +149,7 @@ def test_data_that_may_fail_are_no_always():
     assert report.verdict is sb.Verdict.SOMETIMES
     assert report.counterexample() is None
     assert "if the data suit" in report.explain()
-    assert [f.counterexample for f in report.findings] == [{"N": 1, "?data": 1}]
+    assert [f.counterexample for f in report.findings] == [{"N": 1, "?count": 1}]
 
 
 def test_no_function_of_arrays_takes_what_it_does_not_know():

@@ -32,7 +32,15 @@ from symbcast.arrays.array_facts import (
 from symbcast.arrays.functions.methods import dot
 from symbcast.arrays.indexing import copy_to, fill_diagonal, place, put_mask, stored, write_out
 from symbcast.arrays.loops.repeated import expanded
-from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, decided_by
+from symbcast.arrays.symbolic_array import (
+    SymbolicArray,
+    as_array,
+    contents_of,
+    decided_by,
+    number_of,
+    numbered,
+    numbering,
+)
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import at_most, equal
 from symbcast.operators import joining_and_slicing, reshaping
@@ -79,7 +87,8 @@ def call_function(function: Any, args: Any, options: Any) -> Any:
     with path.doing(function.__name__, _operands(args)):
         ours = FUNCTIONS.get(function)
         if ours is not None:
-            return decided_by(ours(*args, **options), *args, *options.values())
+            result = decided_by(ours(*args, **options), *args, *options.values())
+            return numbered(function.__name__, result, args, options)
         inner = getattr(function, "_implementation", None)
         if isinstance(inner, FunctionType):
             return inner(*args, **options)
@@ -95,6 +104,16 @@ def _operands(args: Any) -> Iterator[Dims]:
 
 
 SymbolicArray.functions = staticmethod(call_function)
+
+
+@implements(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    if axis is not None or keepdims:
+        return (as_array(a) != 0).sum(axis=axis, keepdims=keepdims)
+    array = as_array(a)
+    count = numbering().number(("count", numbering().mask(number_of(array))), (), "i")
+    span = IntegerSpan(0, multiply(*array.dims), "none")
+    return SymbolicArray((), np.intp, contents=ArrayContents(span=span, is_data=contents_of(a).is_data, number=count))
 
 
 @implements(np.concatenate)

@@ -24,7 +24,7 @@ from symbcast.arrays.array_facts import (
 from symbcast.arrays.functions.array_functions import implements
 from symbcast.arrays.functions.ufuncs import places_along
 from symbcast.arrays.indexing import check_indices, stored
-from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, is_of_data
+from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, is_of_data, number_of, numbering
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.paths.sizes import dim_of, is_whole
@@ -176,13 +176,16 @@ def unique(
     if not is_of_data(ar):
         return path.fail_to_trace("the number of distinct elements depends on sizes only, but was not followed")
     total = multiply(*dims)
-    count = path.data_size("unique")
-    path.suppose(at_most(count, total))
-    # There are distinct elements exactly if there are elements.
-    path.suppose(equal(path.bounds.smaller(count, 1), path.bounds.smaller(total, 1)))
+    distinct = numbering().values[numbering().number(("unique", number_of(as_array(ar))), (), "i")]
+    if distinct.integer is None:
+        distinct.integer = path.data_size("unique")
+        path.suppose(at_most(distinct.integer, total))
+        # There are distinct elements exactly if there are elements.
+        path.suppose(equal(path.bounds.smaller(distinct.integer, 1), path.bounds.smaller(total, 1)))
+    count = distinct.integer
     values = SymbolicArray((count,), dtype_of(ar), contents=contents_of(ar).some)
     each = (
-        ((count,), return_index, places_along(total)),
+        ((count,), return_index, places_along(total, "distinct")),
         (dims, return_inverse, places_along(count, "all")),
         ((count,), return_counts, IntegerSpan(1, total, "none")),
     )

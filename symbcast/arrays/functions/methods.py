@@ -108,7 +108,7 @@ def astype(
     array: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
     """Return the elements in another type."""
-    kind, contents = np.dtype(dtype), replace(array.contents)
+    kind, contents = np.dtype(dtype), replace(array.contents, number=None)
     if kind.names is not None or array.dtype.names is not None:
         here().fail_to_trace("a cast of structured arrays is not supported")
     check_cast(array.dtype, kind, casting)
@@ -252,7 +252,7 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
     mean = reduced(np.add, array, axis, kind, out, keeps, where=where)
     if out is None:
         # The mean of -1 and 1 is 0.
-        mean.contents.truth = mean.contents.span = None
+        mean.contents.truth = mean.contents.span = mean.contents.number = None
         count = multiply(*(array.dims[n] for n in axes_of(axis, array.ndim)))
         if not here().bounds.is_at_least(count, 1):
             mean.contents.divisors, mean.contents.count = (count,), count
@@ -401,7 +401,8 @@ def nonzero(array: Any) -> tuple[SymbolicArray, ...]:
     if contents.pattern is not None:
         spans = contents.pattern.spans(path)
     else:
-        spans = tuple(places_along(d, "all" if contents.truth else "none") for d in array.dims)
+        which = "all" if contents.truth else "distinct" if len(array.dims) == 1 and contents.is_data else "none"
+        spans = tuple(places_along(d, which) for d in array.dims)
     is_data = contents.is_data
     return tuple(SymbolicArray((count,), np.intp, contents=ArrayContents(span=s, is_data=is_data)) for s in spans)
 
@@ -541,7 +542,7 @@ class Flat(Dispatched):
     @property
     def contents(self) -> Any:
         """Facts about the elements."""
-        return self.base.contents.moved
+        return self.base.contents.spread
 
     @property
     def shape(self) -> Any:

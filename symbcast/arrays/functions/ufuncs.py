@@ -31,7 +31,7 @@ from symbcast.arrays.indexing import (
 )
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.formulas import at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import Dims
 from symbcast.operators.products import reduce
@@ -47,8 +47,6 @@ def contents_after(ufunc: Any, inputs: Sequence[Any]) -> ArrayContents:
         span=_span_after(name, inputs), is_data=symbolic_array.is_of_data(*inputs)
     )
     contents.pattern = _pattern_after(name, inputs)
-    if name in ("logical_not", "invert") and len(inputs) == 1:
-        contents.false_count = symbolic_array.contents_of(inputs[0]).true_count
     return contents
 
 
@@ -95,10 +93,13 @@ def _span_after(name: str, inputs: Sequence[Any]) -> IntegerSpan | None:
         return None
     path = here()
     span = rule(path, *known)
+    if span is not None and span.occurs == "distinct" and name not in ("add", "subtract", "negative", "positive"):
+        span = span.bounds
     if span is None or len(known) == 1:
         return span
     # Both ends of a combination occur only if every element meets every other: x - x is 0, not from low - high on.
-    return span if _are_independent([dims_of(v) for v in inputs]) else span.bounds
+    is_kept = span.occurs == "distinct" or _are_independent([dims_of(v) for v in inputs])
+    return span if is_kept else span.bounds
 
 
 def _span_of(value: Any) -> IntegerSpan | None:
@@ -120,7 +121,9 @@ def _are_independent(shapes: Sequence[Dims]) -> bool:
 def _weaker(*spans: IntegerSpan) -> Any:
     """Return which bounds occur when elements of all spans are combined."""
     kinds = {s.occurs for s in spans}
-    return next((k for k in ("part", "none", "ends") if k in kinds), "all")
+    if "distinct" in kinds and len([s for s in spans if s.low != s.high]) > 1:
+        return "part" if "part" in kinds else "none"
+    return next((k for k in ("part", "none", "distinct", "ends") if k in kinds), "all")
 
 
 def _add(_: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
@@ -320,6 +323,10 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
             dims = dims_of(out)
             write_out(out, kind, casting)
     results = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
+    if ufunc.nout == 1 and where is True and not outs and results[0].contents.is_data:
+        operands = [symbolic_array.operand_of(v) for v in inputs]
+        number = symbolic_array.numbering().elementwise(ufunc.__name__, operands, dims, results[0].dtype.kind)
+        results[0].contents.number = number
     return symbolic_array.outputs_or_results(outs, *results)
 
 
@@ -410,24 +417,27 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
                 at_most(1, dims[n]), f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
             )
     kind = _accumulated(ufunc, data.dtype, dtype)
-    truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
     span = _reduced_span(ufunc, data, axes)
     is_plain = initial is np._NoValue or initial is None
     if ufunc is np.add and np.dtype(kind).kind in "iu" and data.dtype.kind == "b" and is_plain:
         span = IntegerSpan(0, multiply(*(dims[n] for n in axes)), "none")  # a number of true elements
-    contents = ArrayContents(truth, span, is_data=symbolic_array.is_of_data(data, where))
+    contents = ArrayContents(span=span, is_data=symbolic_array.is_of_data(data, where))
+    if is_plain and where is True and type(data) is SymbolicArray and len(axes) == len(dims):
+        contents.number = _number_of_reduced(ufunc, data, result_dims, np.dtype(kind).kind)
     return stored(SymbolicArray(result_dims, kind, contents=contents), out)
 
 
-def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
-    """Return whether all or any elements are true, if their common truth is known; empty arrays are as in NumPy."""
-    truth: bool | None = getattr(data, "truth", None)
-    if truth is None or ufunc.__name__ not in ("logical_and", "logical_or"):
-        return None
-    if truth is not (ufunc.__name__ == "logical_or"):
-        return truth
-    # all() of nothing is True, any() of nothing False: the other way round than the common truth.
-    return bool(truth != here().ask(any_of(equal(d, 0) for d in dims)))
+def _number_of_reduced(ufunc: Any, data: SymbolicArray, dims: Dims, kind: str) -> int:
+    """Return the number of a reduction of all elements: a sum of booleans is the number of true ones."""
+    known, number = symbolic_array.numbering(), symbolic_array.number_of(data)
+    cast = known.values[number].key
+    if ufunc is np.add and kind in "iu":
+        if data.dtype.kind == "b":
+            return known.number(("count", number), dims, kind)
+        if cast[0] == "astype" and known.values[cast[1]].kind == "b":
+            return known.number(("count", cast[1]), dims, kind)
+    name = {"logical_or": "any", "logical_and": "all"}.get(ufunc.__name__, f"{ufunc.__name__}.reduce")
+    return known.number((name, number), dims, kind)
 
 
 def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> IntegerSpan | None:

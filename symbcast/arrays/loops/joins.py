@@ -13,7 +13,7 @@ import numpy as np
 from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dtype_of, example_of, here
 from symbcast.arrays.loops.repeated import Repeated, copied, merged, put_back, refuse_repeated
 from symbcast.arrays.loops.state import ABSENT, LoopVariables, container_contents, is_alike
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, number_of, numbering
 from symbcast.core.algebra.formulas import TRUE, Comparison, Formula, at_most, different, equal, opposite
 from symbcast.paths.path import Path, current
 from symbcast.paths.sizes import Size, dim_of, is_whole
@@ -74,7 +74,8 @@ def _arms_of(test: Any, key: Any) -> tuple[list[Formula], list[Formula]] | None:
     if path is None or path.loops.tries.get(key):
         return None
     if type(test) is SymbolicArray:
-        return None if test.dims or test.truth is not None or test.contents.true_count else ([], [])
+        is_known = test.dims or test.truth is not None or numbering().is_asked(number_of(test))
+        return None if is_known else ([], [])
     formula = test.formula if type(test) is IndexQuestion else TRUE
     if type(test) is Size and path.loops.are_in(different(test.dim, 0)) and path.is_open(different(test.dim, 0)):
         formula = different(test.dim, 0)
