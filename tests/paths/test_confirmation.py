@@ -21,7 +21,7 @@ ADDED = (lambda x, y: x + y, "N", "M")
 QUARTERS = (lambda x: x.reshape(-1, 4), "N")
 THIRD = (lambda x: x[2], "N, M")
 PRODUCT = (lambda x, y: x @ y, "N, M", "K, L")
-SORTED = (lambda x: np.sort(x, axis=0), "N, M")
+ROLLED = (lambda x: np.roll(x, 1, axis=0), "N, M")
 MASKED = (lambda x, y: np.concatenate([x[y > 0], x]), "N, M", "N")
 
 
@@ -88,10 +88,10 @@ FAULTS = {
     "an axis too many": (JOINED, wrong_shape(np.concatenate, lambda d: (*d, 1))),
     "an axis missing": (JOINED, wrong_shape(np.concatenate, lambda d: d[:1])),
     "a number": (JOINED, wrong_shape(np.concatenate, lambda d: (2, *d[1:]))),
-    "even sizes only": (SORTED, wrong_shape(np.sort, first(lambda d: multiply(floor_divide(d, 2), 2)))),
-    "never 0": (SORTED, wrong_shape(np.sort, first(lambda d: maximum([d, 1])))),
-    "never 1": (SORTED, wrong_shape(np.sort, first(lambda d: add(d, floor_divide(1, add(d, 1)))))),
-    "turned": (SORTED, wrong_shape(np.sort, lambda d: (d[1], d[0]))),
+    "even sizes only": (ROLLED, wrong_shape(np.roll, first(lambda d: multiply(floor_divide(d, 2), 2)))),
+    "never 0": (ROLLED, wrong_shape(np.roll, first(lambda d: maximum([d, 1])))),
+    "never 1": (ROLLED, wrong_shape(np.roll, first(lambda d: add(d, floor_divide(1, add(d, 1)))))),
+    "turned": (ROLLED, wrong_shape(np.roll, lambda d: (d[1], d[0]))),
     "beside what data decide": (MASKED, wrong_shape(np.concatenate, lambda d: (d[0], add(d[1], 1)))),
     "a rank of what data decide": (MASKED, wrong_shape(np.concatenate, lambda d: d[:1])),
     # Errors.
