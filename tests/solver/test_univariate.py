@@ -308,3 +308,9 @@ def test_sizes_beside_a_pattern_are_few(text, short):
     assert str(condition.simplified()) == short
     assert condition.certify()
     assert sb.Condition(f"({short}) and not ({text}) or ({text}) and not ({short})").verdict is sb.Verdict.NEVER
+
+
+def test_a_pattern_without_few_sizes_ends():
+    # Regression: "without few" and "beside few" described each other's sets without end.
+    answer = sb.broadcast("a, 3", "a, a, (a//2)%5", assume="a != 3")
+    assert answer.certify()

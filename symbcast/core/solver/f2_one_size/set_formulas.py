@@ -230,16 +230,18 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
     missing = within - members
     if not missing:
         return AllOf(())
-    pieces = _pieces(members, within)
-    shares = _shares(pieces, within)
-    positive = any_of(
-        _piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share
-    )
+    positive = _in_pieces(symbol, members, within)
     excluded = missing.first(3)
     if len(excluded) < 3 and len(excluded) < literal_count(positive):
         return all_of(different(symbol, value) for value in excluded)
     most = literal_count(positive)
     return _without_few(symbol, members, within, most) or _beside_few(symbol, members, within, most) or positive
+
+
+def _in_pieces(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
+    pieces = _pieces(members, within)
+    shares = _shares(pieces, within)
+    return any_of(_piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share)
 
 
 def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
@@ -271,7 +273,8 @@ def _beside_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) ->
     others = (members - tail).first(3)
     if len(others) > 2 or not others:
         return None
-    formula = any_of([*(equal(symbol, value) for value in others), _described(symbol, tail, within)])
+    # In pieces alone: described as a pattern without few sizes, the tail would be these members again, without end.
+    formula = any_of([*(equal(symbol, value) for value in others), _in_pieces(symbol, tail, within)])
     return formula if literal_count(formula) < most else None
 
 
