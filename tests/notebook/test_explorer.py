@@ -409,6 +409,7 @@ def test_without_anywidget_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     for module in [name for name in sys.modules if name.startswith("symbcast.notebook.explorer.widget")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(vars(sb.notebook), "Explorer", raising=False)  # a name is loaded once
     for ask in (lambda: sb.notebook.explore("N", "M"), lambda: sb.notebook.Explorer):
         with pytest.raises(sb.MissingExtraError, match=r"pip install '\.\[notebook\]'"):
             ask()

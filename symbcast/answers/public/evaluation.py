@@ -12,12 +12,11 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.programs.arguments import GivenSizes, Sizes, duplicate_size_error
 from symbcast.core.programs.bindings import read_needed
-from symbcast.core.programs.operations import IncompatibleShapesError
+from symbcast.core.programs.operations import FailedAnswer, IncompatibleShapesError
 from symbcast.core.shapes import Shape, from_dim
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.structs import NamedTuple
 from symbcast.core.text.notation import formula_text, names_of
-from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import BindingError, DimensionError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ Axes: TypeAlias = "tuple[int | None, ...] | None"
 """A shape at given sizes: an axis is None if data decide its size; a shape is None if its rank is unknown."""
 
 
-class HasCondition(AnswerLike, Protocol):
+class HasCondition(FailedAnswer, Protocol):
     """What is asked of an answer here: see `symbcast.answers.public.guard_methods.GuardMethods`."""
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
@@ -304,6 +304,12 @@ def _frozen(value: Any) -> Hashable:
 # Errors about invalid broadcasts and programs, as data only.
 
 
+class FailedAnswer(AnswerLike, Protocol):
+    """An answer that an error is about."""
+
+    def explain(self) -> str: ...
+
+
 class BroadcastError(SymbcastError, ValueError):
     """A broadcast is not valid, or a program, model or function fails at the sizes that were asked for.
 
@@ -313,9 +319,9 @@ class BroadcastError(SymbcastError, ValueError):
 
     __module__ = "symbcast"  # the module where users find it, for tracebacks
 
-    result: AnswerLike | None
+    result: FailedAnswer | None
 
-    def __init__(self, result: AnswerLike, binding: Mapping[str, int] | None = None) -> None:
+    def __init__(self, result: FailedAnswer, binding: Mapping[str, int] | None = None) -> None:
         super().__init__(result, binding)
         self.result = result
         self.binding = dict(binding) if binding is not None else None
