@@ -486,3 +486,14 @@ def test_a_sum_of_true_elements_is_a_number_of_them():
     rows = sb.trace(lambda x, y: y.reshape((x > 0).sum(), 2), "N", "M")
     assert not rows.guard(open=False)(N=1, M=6)
     assert str(sb.trace(lambda x: np.zeros((x > 0).sum()), "N").verdict.value) == "always"
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_any_and_all_take_a_type_and_then_the_output(name):
+    # NumPy documents these methods without a type, and takes one.
+    answer = sb.trace(lambda x, out: getattr(x, name)(0, None, out), "N, M", sb.array("K", dtype=bool))
+    assert str(answer.condition) == "K == M"
+    assert sb.trace(lambda x: getattr(x, name)(0, bool), "N, M").verdict is sb.Verdict.ALWAYS
+    assert getattr(np.ones((2, 3)), name)(0, None, np.empty(3, bool)).shape == (3,)
+    with pytest.raises(TypeError):
+        getattr(np.ones((2, 3)), name)(0, np.empty(3, bool))

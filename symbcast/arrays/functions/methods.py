@@ -212,10 +212,11 @@ def _reduction(name: str, ufunc: Any, *, has_dtype: bool = False) -> None:
     method(name)(reduction if has_dtype else without_dtype)
 
 
-_reduction("sum", np.add, has_dtype=True)
-_reduction("prod", np.multiply, has_dtype=True)
-for _name, _ufunc in {"all": np.logical_and, "any": np.logical_or, "max": np.maximum, "min": np.minimum}.items():
-    _reduction(_name, _ufunc)
+# NumPy's own all() and any() take a type as their second argument, although they are documented without one.
+for _name, _ufunc in {"sum": np.add, "prod": np.multiply, "all": np.logical_and, "any": np.logical_or}.items():
+    _reduction(_name, _ufunc, has_dtype=True)
+_reduction("max", np.maximum)
+_reduction("min", np.minimum)
 
 
 @method("mean")
