@@ -49,10 +49,12 @@ _NEARLY = 0.9
 
 def processor_seconds(pid: int) -> float | None:
     """Return the processor time of a process so far; None where the system does not say it."""
+    if sys.platform == "win32":
+        return None
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, AttributeError, IndexError):
+    except (OSError, ValueError, IndexError):
         return None
 
 

@@ -56,7 +56,8 @@ def working_sizes(
     `IncompatibleShapesError` if the answer is known to fail there.
     """
     names, may_work = answer._shown, answer._decided(True, False)
-    whole = {"": sizes} if isinstance(sizes, list | tuple) and "" in answer._named_inputs else sizes
+    is_list = isinstance(sizes, list | tuple) and "" in answer._named_inputs
+    whole: Any = {"": sizes} if is_list else sizes
     sizes, named = _of_inputs(answer, whole), _of_inputs(answer, named)
     at = read_needed(_asked(names, [*symbols_of(used), *symbols_in(may_work)]), names, sizes, named, "evaluate")
     by_name = GivenSizes.read(names, sizes, named).by_name

@@ -206,7 +206,8 @@ FILLINGS: tuple[Callable[[Any, Any], Any], ...] = (
     _spread,
     lambda count, dtype: count * 0,
     lambda count, dtype: count - 1,
-    lambda count, dtype: _between(count) * 8 - 4,
+    # Of both signs; the first is above 1, so that a single element also suits `x.sum() > 1`.
+    lambda count, dtype: _between(count) * 16 - 7,
     # Negative numbers, and the last index; unsigned integers and booleans have no -1.
     lambda count, dtype: -(count**0) if dtype.is_signed else count**0,
 )
