@@ -7,8 +7,8 @@ true, where only one is, and so on. Each part that some elements can be in has a
 of a mask is the sum of the sizes of its parts: one more symbol is made only where a mask divides a part. Masks that are
 equal have one number of true elements, those of complements add up to all, and of disjoint ones to at most all.
 
-A single boolean is a mask with one element. What is said of all or any elements, or of an extreme, is said of such
-numbers, and single integers are compared as sizes.
+A single boolean is a mask with one element. Conditions on all or any elements, or on an extreme, become conditions on
+these numbers, and single integers are compared as sizes.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Numbering:
         return name, ("pair", left, right, self.values[number].dims), 0
 
     def _parts_of(self, number: int) -> tuple[int, ...] | None:
-        """Return the masks that a mask combines; None if it is none of such."""
+        """Return the masks that a mask combines; None if it combines none."""
         value = self.values[number]
         name, *operands = value.key
         if name not in (*_NOT, *_AND, *_OR, *_XOR):

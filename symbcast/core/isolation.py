@@ -133,12 +133,12 @@ class ChildProcess:
                 is_over.set()
                 self._kill()
 
-        timer = None if timeout is None else threading.Thread(target=stop, daemon=True)
+        watcher = None if timeout is None else threading.Thread(target=stop, daemon=True)
         with CleanupOnInterrupt(self._kill):
             try:
                 streams = self._started()
-                if timer is not None:
-                    timer.start()
+                if watcher is not None:
+                    watcher.start()
                 write_message(streams[0], (function, job))
                 is_answer, value = read_message(streams[1])
             except (EOFError, OSError):

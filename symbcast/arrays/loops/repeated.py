@@ -68,7 +68,7 @@ class Repeated(Dispatched):
         return not (self.tests or self.is_chosen)
 
     def over(self, index: Symbol, count: Dim, key: Any) -> Repeated:
-        """Return the items that all iterations of a loop make, each of which makes these; give it up if that fails."""
+        """Return the items of all iterations of a loop, from those of one; give the loop up if that fails."""
         own = [t for t in self.tests if index in symbols_in(t)]
         total = count_over(self.count, own, index, count)
         if total is None:
